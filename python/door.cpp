@@ -164,9 +164,12 @@ std::string evaluate(const OpenModel& model, const OpenModel* reference,
 
 std::string compare(const OpenModel& in_float, const OpenModel& quantized,
                     const std::shared_ptr<const samples::DataSet>& data, const std::string& runtime, bool classes,
-                    const Workforce& workforce) {
+                    const std::string& output_roles, const Workforce& workforce) {
   const simulate::Profile profile = profile_of(runtime);
-  const auto program = report::CompareProgram::make(in_float.opened->model, quantized.opened->model, profile, classes);
+  config::OutputRoles roles;
+  from_json(parse_json(output_roles, "output_roles"), roles, "output_roles");
+  const auto program =
+      report::CompareProgram::make(in_float.opened->model, quantized.opened->model, profile, classes, roles);
   const std::vector<int64_t> chosen = spread(*data, 0);
   const report::Comparison comparison =
       compare_samples(program, data, chosen, report::layer_samples(chosen), workforce);

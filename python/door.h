@@ -78,10 +78,10 @@ std::string evaluate(const OpenModel& model, const OpenModel* reference,
                      const std::shared_ptr<const samples::DataSet>& data, const std::vector<int64_t>& labels,
                      const EvaluationOptions& options, const Workforce& workforce);
 
-/// JSON of report::Comparison, with `runtime`, `stays_float` and `diagnostics`.
+/// JSON of report::Comparison, with `runtime`, `stays_float` and `diagnostics`. `output_roles`: JSON of the field.
 std::string compare(const OpenModel& in_float, const OpenModel& quantized,
                     const std::shared_ptr<const samples::DataSet>& data, const std::string& runtime, bool classes,
-                    const Workforce& workforce);
+                    const std::string& output_roles, const Workforce& workforce);
 
 /// What a model gives for each sample, by output.
 struct RunOutputs {

@@ -205,12 +205,13 @@ NB_MODULE(_core, module) {
   module.def(
       "compare",
       [](const OpenModel& in_float, const OpenModel& quantized, const OpenData& data, const std::string& runtime,
-         bool classes, int threads, nb::object progress) {
+         bool classes, const std::string& output_roles, int threads, nb::object progress) {
         return at_work(threads, std::move(progress), [&](const Workforce& workforce) {
-          return compare(in_float, quantized, data.data, runtime, classes, workforce);
+          return compare(in_float, quantized, data.data, runtime, classes, output_roles, workforce);
         });
       },
-      "in_float"_a, "quantized"_a, "data"_a, "runtime"_a, "classes"_a, "threads"_a, "progress"_a.none());
+      "in_float"_a, "quantized"_a, "data"_a, "runtime"_a, "classes"_a, "output_roles"_a, "threads"_a,
+      "progress"_a.none());
   module.def("run", &run_model, "model"_a, "data"_a, "runtime"_a, "threads"_a, "progress"_a.none());
   module.def(
       "default_calibration_count", [](int64_t size) { return tersor::samples::default_calibration_count(size, true); },

@@ -9,6 +9,12 @@ const INTERFACES = {
   gradient_ptq_config: 'GradientPTQConfig',
 };
 
+/** The types of fields that are objects of names that anybody gives. */
+const RECORDS = {
+  custom_tpc_opset_to_layer: 'OpsetToLayers',
+  output_roles: 'Readonly<Record<string, OutputKind>>',
+};
+
 function typeOf(field) {
   const plain = {
     bool: 'boolean',
@@ -16,9 +22,10 @@ function typeOf(field) {
     number: 'number',
     integers: 'readonly number[]',
     enum: 'string',
-    object: INTERFACES[field.name] ?? 'OpsetToLayers',
+    object: INTERFACES[field.name] ?? RECORDS[field.name],
   }[field.type];
-  const type = field.choices === null ? plain : field.choices.map((choice) => `'${choice}'`).join(' | ');
+  const isNamed = field.choices === null || field.type === 'object';
+  const type = isNamed ? plain : field.choices.map((choice) => `'${choice}'`).join(' | ');
   return field.nullable ? `${type} | null` : type;
 }
 
@@ -54,6 +61,7 @@ export function configTypes(fields) {
 // Made by build.mjs from the core's list of fields: do not edit.
 
 import type { OpsetToLayers } from './types/layers.js';
+import type { OutputKind } from './types/report.js';
 
 ${interfaces.join('')}/** The fields of QuantizationConfig, by their documented names; what is left out has its default. */
 export interface QuantizationConfig {

@@ -363,9 +363,11 @@ void Session::begin_job(const std::string& key, const std::string& kind, const s
   } else {
     const Model& quantized = model(settings.at("quantized").get<std::string>()).opened->model;
     const Json& chosen = settings.at("samples");
+    const auto roles =
+        read_settings(parse_json(settings.at("asked").get<std::string>(), "settings"), nullptr).config.output_roles;
     running.job = make_comparison(
         report::CompareProgram::make(opened.opened->model, quantized, profile_of(settings),
-                                     settings.at("classes").get<bool>()),
+                                     settings.at("classes").get<bool>(), roles.value_or(config::OutputRoles())),
         chosen.is_null() ? report::first_layer_samples() : report::layer_samples(chosen.get<std::vector<int64_t>>()));
   }
   jobs_[key] = std::move(running);

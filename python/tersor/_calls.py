@@ -187,16 +187,18 @@ def compare(
     samples: Samples,
     *,
     classes: bool = False,
+    output_roles: Optional[Mapping[str, str]] = None,
     preprocessing: Union[str, Mapping[str, Any], None] = None,
     runtime: str = "x64",
     threads: int = 0,
     progress: Optional[Progress] = None,
 ) -> dict[str, Any]:
-    """What quantization did, layer by layer: `layers`, `outputs`, `agreement`, ... (docs/report.md)."""
+    """What quantization did, layer by layer: `layers`, `outputs`, `agreement`, ... (docs/report.md). `output_roles` is as
+    the field of the configuration: {"y": "boxes"}."""
     opened = open_model(model)
     other = open_model(quantized.bytes if isinstance(quantized, Result) else quantized)
     data, _ = open_samples(opened, samples, preprocessing)
-    return json.loads(_core.compare(opened, other, data, runtime, classes, threads, progress))
+    return json.loads(_core.compare(opened, other, data, runtime, classes, json.dumps(dict(output_roles or {})), threads, progress))
 
 
 def run(

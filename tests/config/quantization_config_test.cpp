@@ -122,7 +122,8 @@ TEST_CASE("the description tells a form all it needs") {
   for (const Json& one : describe_quantization_config()) {
     names.insert(one["name"].get<std::string>());
     REQUIRE_FALSE(one["meaning"].get<std::string>().empty());
-    REQUIRE((one["type"] == "enum") == one["choices"].is_array());
+    const bool has_words = one["type"] == "enum" || one["name"] == "output_roles";
+    REQUIRE(has_words == one["choices"].is_array());
     REQUIRE((one["default"].is_null() ? one["nullable"].get<bool>() : true));
     if (one["name"] == "activation_n_bits") {
       REQUIRE(one["type"] == "int");
@@ -169,4 +170,28 @@ TEST_CASE("MCT's mapping of operator sets is an object of JSON, or null") {
   const QuantizationConfig custom = read(R"({"custom_tpc_opset_to_layer": {"Conv": ["Conv", {"layer": "Gemm"}]}})");
   REQUIRE(to_json(custom)["custom_tpc_opset_to_layer"].dump() == R"({"Conv":["Conv",{"layer":"Gemm"}]})");
   REQUIRE(read_quantization_config(to_json(custom), "c") == custom);
+}
+
+TEST_CASE("output roles are words by output, and what is unknown is told with the nearest") {
+  const auto read = [](std::string_view text) { return read_quantization_config(text, "c"); };
+  const QuantizationConfig config = read(R"({"output_roles": {"a": "boxes", "b": "logits", "c": "mask"}})");
+  REQUIRE(*config.output_roles ==
+          OutputRoles{{"a", OutputKind::kBoxes}, {"b", OutputKind::kClasses}, {"c", OutputKind::kMap}});
+  REQUIRE(to_json(config)["output_roles"].dump() == R"({"a":"boxes","b":"classes","c":"map"})");
+  REQUIRE(read(R"({"output_roles": null})") == QuantizationConfig());
+  try {
+    read(R"({"output_roles": {"a": "boxs"}})");
+    FAIL("no error");
+  } catch (const Error& error) {
+    REQUIRE(error.place == "c.output_roles.a");
+    REQUIRE_THAT(error.hint, Catch::Contains("Did you mean \"boxes\"?"));
+  }
+  try {
+    check_output_roles(*config.output_roles, {"a", "b", "cc"});
+    FAIL("no error");
+  } catch (const Error& error) {
+    REQUIRE(error.place == "config.output_roles.c");
+    REQUIRE_THAT(error.message, Catch::Contains("no output \"c\""));
+    REQUIRE_THAT(error.hint, Catch::Contains("Did you mean") && Catch::Contains("Its outputs: a, b, cc."));
+  }
 }

@@ -9,10 +9,10 @@ using report::OutputKind;
 
 namespace {
 
-void require_kept(const std::optional<evaluate::Agreement>& kept, int64_t same, int64_t count) {
+void require_kept(const std::optional<report::Kept>& kept, int64_t same, int64_t count) {
   REQUIRE(kept);
-  CHECK(kept->same == same);
-  CHECK(kept->count == count);
+  CHECK(kept->answers.same == same);
+  CHECK(kept->answers.count == count);
 }
 
 }  // namespace
@@ -52,6 +52,22 @@ TEST_CASE("of scores those count that either model gives a quarter or more, of a
                                       Tensor::of<float>(shape, other)),
                  same, count);
   }
+}
+
+TEST_CASE("a map that somebody names has its classes along the shorter axis, and one of one class is a mask") {
+  const Tensor reference = Tensor::of<float>(Shape{1, 2, 2, 3}, {9, 9, 9, 1, 9, 9, 0, 0, 0, 5, 0, 0}),
+               other = Tensor::of<float>(Shape{1, 2, 2, 3}, {9, 9, 0, 1, 9, 9, 0, 0, 1, 5, 0, 0});
+  require_kept(report::kept_answers(OutputKind::kMap, std::nullopt, 1, reference, other), 1, 2);
+  // As the same with channels last.
+  const Tensor last = Tensor::of<float>(Shape{1, 3, 2, 2}, {9, 0, 9, 0, 9, 0, 1, 5, 9, 0, 9, 0}),
+               moved = Tensor::of<float>(Shape{1, 3, 2, 2}, {9, 0, 9, 0, 0, 1, 1, 5, 9, 0, 9, 0});
+  require_kept(report::kept_answers(OutputKind::kMap, std::nullopt, 1, last, moved), 1, 2);
+  const auto kept_of_mask = [](std::vector<float> a, std::vector<float> b) {
+    return report::kept_answers(OutputKind::kMap, std::nullopt, 1, Tensor::of<float>(Shape{1, 2, 2}, a),
+                                Tensor::of<float>(Shape{1, 2, 2}, b));
+  };
+  require_kept(kept_of_mask({0.5F, 0.4F, 0.9F, 0}, {0.5F, 0.5F, 0.1F, 0}), 1, 3);
+  require_kept(kept_of_mask({0.5F, -4, 9, 0}, {0.1F, 0.5F, -1, -1}), 1, 4);  // before its Sigmoid
 }
 
 }  // namespace kept_answers_test

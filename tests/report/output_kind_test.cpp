@@ -105,3 +105,62 @@ TEST_CASE("what is divided by its length is an embedding, in each of its forms")
   standardized.node("Div", {z, standardized.node("Sqrt", {variance})});
   REQUIRE(standardized.kind() == OutputKind::kValues);
 }
+
+TEST_CASE("scores behind other values in a Concat are detections, of levels too") {
+  const auto trait = [](Line& line) {
+    line.graph.outputs = {line.last};
+    return report::output_trait(line.graph, Uses(line.graph), line.last);
+  };
+  const auto level = [](Line& line, ValueId from, const char* scores) {
+    const ValueId boxes = line.node("Mul", {from, line.constant(8)});
+    return line.node("Concat", {boxes, line.node(scores, {from})});
+  };
+  Line head;
+  level(head, head.last, "Sigmoid");
+  head.node("Transpose", {head.last});
+  CHECK(trait(head).kind == OutputKind::kDetections);
+  CHECK_FALSE(trait(head).objectness);
+  CHECK_FALSE(trait(head).background);
+  CHECK_FALSE(trait(head).sorted);
+  Line softmax;
+  level(softmax, softmax.last, "Softmax");
+  CHECK(trait(softmax).background);
+  Line levels;
+  const ValueId x = levels.last, first = level(levels, x, "Sigmoid"), second = level(levels, x, "Sigmoid");
+  levels.node("Concat", {levels.node("Reshape", {first, levels.constant(1)}), second});
+  CHECK(trait(levels).kind == OutputKind::kDetections);
+  Line yolox;
+  const ValueId y = yolox.last;
+  yolox.node("Concat", {yolox.node("Exp", {y}), yolox.node("Sigmoid", {y}), yolox.node("Sigmoid", {y})});
+  CHECK(trait(yolox).kind == OutputKind::kDetections);
+  CHECK(trait(yolox).objectness);
+  Line yolov5;  // one Sigmoid over boxes and scores
+  const ValueId part = yolov5.node("Slice", {yolov5.node("Sigmoid", {yolov5.last})});
+  yolov5.node("Concat", {yolov5.node("Mul", {part, yolov5.constant(2)}), part});
+  CHECK(trait(yolov5).objectness);
+  Line values;
+  values.node("Concat", {values.node("Exp", {values.last}), values.node("Relu", {values.last})});
+  CHECK(trait(values).kind == OutputKind::kValues);
+  Line scores;
+  scores.node("Concat", {scores.node("Sigmoid", {scores.last}), scores.node("Sigmoid", {scores.last})});
+  CHECK(trait(scores).kind == OutputKind::kScores);
+  Line deep;  // 2^60 ways, of which those of three joins are looked at
+  for (int k = 0; k < 60; ++k) deep.node("Concat", {deep.last, deep.last});
+  CHECK(trait(deep).kind == OutputKind::kValues);
+}
+
+TEST_CASE("rows are sorted behind a TopK or NonMaxSuppression, through what keeps rows and no further") {
+  const auto is_sorted = [](Line& line) {
+    line.graph.outputs = {line.last};
+    return report::output_trait(line.graph, Uses(line.graph), line.last).sorted;
+  };
+  Line rows;
+  const ValueId x = rows.last, indices = rows.node("Cast", {rows.node("NonMaxSuppression", {x}, DType::kInt64)});
+  rows.node("Mul", {rows.node("Gather", {x, indices}), rows.constant(2)});
+  CHECK(is_sorted(rows));
+  Line classifier;
+  classifier.node("Gather", {classifier.last, classifier.node("TopK", {classifier.last}, DType::kInt64)});
+  CHECK(is_sorted(classifier));
+  classifier.node("Gemm", {classifier.last, classifier.constant(1)});
+  CHECK_FALSE(is_sorted(classifier));
+}

@@ -232,12 +232,66 @@ TEST_CASE("maps and scores are judged by what is kept of them") {
     CHECK(word(15, 800, 1000) == Usability::kNotUsable);
     CHECK(word(25, 800, 1000) == Usability::kUsableWithCare);
     CHECK(word(9, 1000, 1000) == Usability::kUsableWithCare);
-    CHECK(word(25, 0, 15) == Usability::kUsable);  // too few answers, so its values count
+    CHECK(word(25, 12, 15) == Usability::kUsable);         // too few answers, so its values count
+    CHECK(word(25, 0, 15) == Usability::kUsableWithCare);  // few, and enough to know that they are lost
+    CHECK(word(15, 0, 3) == Usability::kNotUsable);
     CHECK(word(9, 15, 15) == Usability::kNotUsable);
   }
   output.kind = report::OutputKind::kMap;
   word(25, 973, 1000);
   REQUIRE_THAT(verdict_of(report).reason, Contains("; 97.3 % of 1000 places of \"mask\" are kept"));
+}
+
+TEST_CASE("detections are judged by what is kept of them, however far apart the boxes are") {
+  report::Report report = compared(43);
+  report.comparison->outputs = {{"y", 43}};
+  report::OutputComparison& output = report.comparison->outputs[0];
+  const auto word = [&](double decibels, int64_t same, int64_t count) {
+    report.comparison->output_sqnr_db = output.sqnr_db = decibels;
+    output.kept = evaluate::Agreement{same, count};
+    return verdict_of(report).usability;
+  };
+  for (const auto kind : {report::OutputKind::kBoxes, report::OutputKind::kDetections}) {
+    output.kind = kind;
+    CHECK(word(43, 94, 96) == Usability::kUsable);
+    CHECK_THAT(verdict_of(report).reason, Contains("; 94 of 96 detections of \"y\" are kept (score 0.25, IoU 0.5)"));
+    CHECK(word(43, 0, 96) == Usability::kNotUsable);
+    CHECK(word(43, 0, 3) == Usability::kNotUsable);
+    CHECK(word(43, 2, 3) == Usability::kUsable);  // says nothing, so the values count
+    CHECK(word(43, 85, 96) == Usability::kUsableWithCare);
+  }
+  word(43, 96, 96);
+  output.parts = {{1, "0 to 3", 1, 43, report::OutputKind::kBoxes}, {1, "4 to 5", 0.5, 0, report::OutputKind::kScores}};
+  CHECK(verdict_of(report).usability == Usability::kNotUsable);
+  CHECK_THAT(verdict_of(report).reason, Contains("; the scores of \"y\" keep 0.0 dB"));
+}
+
+TEST_CASE("a part of 0 dB is not usable beside answers, and neither are answers of 0 dB") {
+  report::Report report = compared(30, evaluate::Agreement{64, 64});
+  report.comparison->outputs = {{"classes", 30}, {"y", 40}};
+  report.comparison->outputs[0].kind = report::OutputKind::kClasses;
+  CHECK(verdict_of(report).usability == Usability::kUsable);
+  report.comparison->outputs[1].parts = {{1, "0 to 3", 640, 40}, {1, "4 to 8", 0.9, 0}};
+  CHECK(verdict_of(report).usability == Usability::kNotUsable);
+  CHECK(verdict_of(compared(0, evaluate::Agreement{64, 64})).usability == Usability::kNotUsable);
+}
+
+TEST_CASE("an embedding is judged by its nearest neighbours too") {
+  report::Report report = compared(12);
+  report.comparison->outputs = {{"y", 12}};
+  report::OutputComparison& output = report.comparison->outputs[0];
+  output.kind = report::OutputKind::kEmbedding;
+  const auto word = [&](double cosine, int64_t same) {
+    output.median_cosine = cosine;
+    output.kept = evaluate::Agreement{same, 64};
+    return verdict_of(report).usability;
+  };
+  CHECK(word(0.995, 64) == Usability::kUsable);
+  CHECK_THAT(verdict_of(report).reason, Contains("64 of 64 nearest neighbours of \"y\" are kept"));
+  CHECK(word(0.995, 50) == Usability::kUsableWithCare);
+  CHECK(word(0.995, 20) == Usability::kNotUsable);
+  CHECK(word(0.96, 64) == Usability::kUsableWithCare);
+  CHECK(word(0.9, 64) == Usability::kNotUsable);
 }
 
 TEST_CASE("what unseen samples are expected to have is said of samples that calibration has not seen") {
@@ -259,6 +313,28 @@ TEST_CASE("what unseen samples are expected to have is said of samples that cali
   REQUIRE(verdict_of(report).usability == Usability::kUsableWithCare);
   report.trial->median_sqnr_db = 36;
   REQUIRE(verdict_of(report).usability == Usability::kUsable);
+}
+
+TEST_CASE("fewer samples than some can be held aside of give a range that is wider, and below 4 none") {
+  report::Report report = compared(40);
+  report.samples.held_aside = false;
+  report.comparison->outputs = {{"y", 40}};
+  report.comparison->outputs[0].sample_range = {33, 45};
+  const auto lower = [&](int64_t samples) {
+    report.comparison->samples = samples;
+    const auto range = verdict_of(report).unseen_range;
+    if (range) CHECK(range->upper == 45);
+    return range ? range->lower : 0;
+  };
+  CHECK(lower(4) == 23);
+  CHECK(lower(15) == Approx(33 - 20 / std::sqrt(15)));
+  CHECK(lower(16) == 0);  // nothing was held aside of them, though it could have been
+  CHECK_THAT(verdict_of(report).reason, !Contains("too few samples"));
+  report.samples.held_aside = true;
+  CHECK(lower(4) == 33);
+  report.comparison->outputs[0].sample_range.reset();
+  CHECK(lower(3) == 0);
+  CHECK_THAT(verdict_of(report).reason, Contains("; too few samples to say what unseen ones will have. The samples"));
 }
 
 TEST_CASE("an accuracy significantly below the float model's is not hidden by agreement") {

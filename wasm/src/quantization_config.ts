@@ -2,6 +2,7 @@
 // Made by build.mjs from the core's list of fields: do not edit.
 
 import type { OpsetToLayers } from './types/layers.js';
+import type { OutputKind } from './types/report.js';
 
 /** Limits for the quantized model: weights_memory, activation_memory and total_memory in bytes, bops in bit operations. Each operator gets the candidate of the platform that costs least accuracy within these limits; null, or only nulls, gives every operator the base configuration. */
 export interface ResourceUtilization {
@@ -173,6 +174,8 @@ export interface QuantizationConfig {
   readonly inference_mode?: boolean | undefined;
   /** Hold a part of the samples aside, try each correction on them, and switch off corrections that gain nothing; needs 16 samples. Default true. */
   readonly holdout?: boolean | undefined;
+  /** What outputs of the model hold, by name, where the graph does not tell: classes (or logits), embedding, map (or mask), scores, boxes, detections or values (or landmarks). The report judges each in its measure; the file stays the same. Null leaves it to the graph. Default null. */
+  readonly output_roles?: Readonly<Record<string, OutputKind>> | null | undefined;
   /** The operators of an operator set of the platform, in place of its own: a list of types and filters for each set; null changes none. Default null. */
   readonly custom_tpc_opset_to_layer?: OpsetToLayers | null | undefined;
   /** Limits for the quantized model: weights_memory, activation_memory and total_memory in bytes, bops in bit operations. Each operator gets the candidate of the platform that costs least accuracy within these limits; null, or only nulls, gives every operator the base configuration. Default null. */

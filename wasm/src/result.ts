@@ -89,7 +89,7 @@ export class OpenResult implements QuantizedResult {
 
   async compare(samples: Samples, options: CompareOptions = {}): Promise<Comparison> {
     checkOptions('compare', options);
-    const { float, sets, statistics } = this.#origin;
+    const { float, sets, settings, statistics } = this.#origin;
     const feed = await abortable(sets.feed(samples, options), options.signal);
     const comparison = await runJob<Comparison>(
       this.#context.pool,
@@ -102,6 +102,7 @@ export class OpenResult implements QuantizedResult {
           data: feed.data?.key ?? null,
           runtime: options.runtime ?? null,
           classes: options.classes ?? false,
+          asked: settings,
           samples: isList(feed.items) ? feed.items.map(({ index }) => index) : null,
         }),
         needs: [float, this.#file, ...(feed.data ? [feed.data] : [])],

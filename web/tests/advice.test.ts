@@ -160,8 +160,8 @@ it('finds class folders that nothing says the outputs of, and none is right', ()
 
 it('row 17: finds a concatenation of unlike ranges', () => {
   const parts = [
-    { axis: 1, indices: '0 to 3', largest: 640, sqnr_db: 40 },
-    { axis: 1, indices: '4 to 83', largest: 1, sqnr_db: 3.2 },
+    { axis: 1, indices: '0 to 3', largest: 640, sqnr_db: 40, kind: 'boxes' as const },
+    { axis: 1, indices: '4 to 83', largest: 1, sqnr_db: 3.2, kind: 'scores' as const },
   ];
   const layers = [layer('conv'), layer('join', { op: 'Concat', output: 'out' })];
   const found = first({ layers, outputs: [{ ...output, parts }] });
@@ -431,7 +431,13 @@ describe('outliers', () => {
 });
 
 describe('parts of unlike size', () => {
-  const part = (indices: string, largest: number) => ({ axis: 1, indices, largest, sqnr_db: 3 });
+  const part = (indices: string, largest: number) => ({
+    axis: 1,
+    indices,
+    largest,
+    sqnr_db: 3,
+    kind: 'values' as const,
+  });
   const join = layer('join', { op: 'Concat', output: 'out' });
   const said = (sizes: readonly number[], layers: readonly LayerRow[] = [join]) =>
     first({ layers, outputs: [{ ...output, parts: sizes.map((size, k) => part(`part ${k}`, size)) }] });

@@ -17,6 +17,7 @@
 #include "core/job/tersor.h"
 #include "core/native/compare_samples.h"
 #include "core/report/saturation_remark.h"
+#include "core/report/verdict.h"
 
 namespace tersor::cli {
 
@@ -27,6 +28,7 @@ struct CompareOptions {
   DataOption data;
   Workforce workforce{0, progress_line()};
   bool classes = false;
+  std::string output_roles = "{}";
   bool json = false;
 };
 
@@ -79,6 +81,7 @@ void print_comparison(const report::Comparison& comparison, const report::Compar
     if (one.worst_sample)
       print("  median sample %s; worst %s (sample %" PRId64 ")\n", in_decibels(one.median_sqnr_db).c_str(),
             in_decibels(one.worst_sqnr_db).c_str(), *one.worst_sample);
+    if (one.kept) print("  %s\n", report::kept_text(one).c_str());
     for (const report::OutputPart& part : one.parts)
       print("  axis %" PRId64 ", %s (to %.3g): %s\n", part.axis, part.indices.c_str(), part.largest,
             in_decibels(part.sqnr_db).c_str());
@@ -112,7 +115,9 @@ void compare(const CompareOptions& options) {
   if (!simulate::is_quantized(quantized.model) && !is_written_here(quantized.model))
     throw Error(ErrorCode::kInvalidArgument, "The second model holds no QuantizeLinear or DequantizeLinear.",
                 options.quantized_model, "Give the float model first, then the quantized one.");
-  const auto program = report::CompareProgram::make(reference.model, quantized.model, profile, options.classes);
+  config::OutputRoles roles;
+  from_json(parse_json(options.output_roles, "--output-roles"), roles, "--output-roles");
+  const auto program = report::CompareProgram::make(reference.model, quantized.model, profile, options.classes, roles);
   const auto data = open_data(options.data, reference.model, options.json);
   const std::vector<int64_t> chosen = chosen_samples(options.data, *data);
   const report::Comparison comparison =
@@ -138,6 +143,10 @@ void add_compare(CLI::App& program) {
       ->capture_default_str();
   command.add_flag("--classes", options->classes,
                    "The first output is scores of classes, though no Softmax stands at its end");
+  command.add_option(
+      "--output-roles", options->output_roles,
+      "What outputs hold where the graph does not tell, as JSON: {\"y\": \"boxes\"}; the words are those "
+      "of the field output_roles");
   add_threads(command, options->workforce.threads);
   command.add_flag("--json", options->json, "Print JSON.");
   command.callback([options] { compare(*options); });

@@ -94,7 +94,8 @@ report::Report make_report(const ReportRequest& request, const std::string& mode
     return chosen.samples;
   };
   if (data && request.compared > 0) {
-    const auto program = report::CompareProgram::make(job.opened->model, result.model, profile, request.classes);
+    const auto program = report::CompareProgram::make(job.opened->model, result.model, profile, request.classes,
+                                                      job.settings.config.output_roles.value_or(config::OutputRoles()));
     const std::vector<int64_t> compared = choose(request.compared);
     report.comparison = compare_samples(program, data, compared, report::layer_samples(compared), request.workforce);
     report::add_histograms(*report.comparison, statistics);

@@ -285,6 +285,11 @@ std::shared_ptr<const Job> prepare_without(const OpenedModel& opened, const Sett
 
 std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Settings settings) {
   config::check_settings(settings.config, settings.overrides);
+  if (settings.config.output_roles) {
+    std::vector<std::string> outputs;
+    for (const ValueId output : opened->model.graph.outputs) outputs.push_back(opened->model.graph.name_of(output));
+    config::check_output_roles(*settings.config.output_roles, outputs);
+  }
   check_quantizable(opened->model);
   size_t set = 0;
   if (settings.config.inference_mode) {
@@ -365,7 +370,9 @@ std::shared_ptr<const Job> with_preprocessing(const Job& job, const std::string&
 
 std::string choices_key(const Job& job) {
   const Settings& asked = job.settings;
-  const std::string text = to_text(config::to_json(asked.config), false) + "\n" +
+  config::QuantizationConfig config = asked.config;
+  config.output_roles.reset();  // says how the result is judged, not what it is
+  const std::string text = to_text(config::to_json(config), false) + "\n" +
                            to_text(config::to_json(asked.overrides), false) + "\n" + asked.framework_info + "\n" +
                            job.platform.digest;
   return sha256_hex(std::as_bytes(std::span(text)));

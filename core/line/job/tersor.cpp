@@ -93,6 +93,7 @@ config::Recipe recipe_of(const Job& job, const calibrate::Statistics& statistics
   recipe.model_digest = job.opened->digest;
   recipe.platform = job.platform;
   recipe.quantization_config = job.settings.config;
+  recipe.quantization_config.output_roles.reset();  // how the result is judged makes no other bytes
   recipe.overrides = job.settings.overrides;
   recipe.framework_info = job.settings.framework_info;
   const std::string& preprocessing = statistics.provenance.preprocessing;

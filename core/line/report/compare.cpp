@@ -13,6 +13,8 @@
 #include "core/graph/quantized.h"
 #include "core/ops/layout.h"
 #include "core/report/kept_answers.h"
+#include "core/report/kept_detections.h"
+#include "core/report/match_rows.h"
 #include "core/report/pair_tensors.h"
 #include "core/run/observer.h"
 #include "core/samples/fixed_batch.h"
@@ -157,11 +159,40 @@ class Watcher : public run::Observer {
   Take take_;
 };
 
-/// What an output is judged as: by what it keeps, by its answers, or by its values where it has neither.
-OutputKind kind_of(OutputKind kind, bool has_kept, bool no_answers) {
-  if (has_kept) return kind == OutputKind::kClasses ? OutputKind::kMap : kind;
-  const bool is_unanswered = kind == OutputKind::kScores || (kind == OutputKind::kClasses && no_answers);
-  return is_unanswered ? OutputKind::kValues : kind;
+/// Whether outputs of that kind of which nothing was kept have a measure all the same.
+bool judges_values(OutputKind kind) {
+  return kind == OutputKind::kBoxes || kind == OutputKind::kEmbedding || kind == OutputKind::kValues;
+}
+
+/// One answer for each row of a list of scores of classes, or of their numbers.
+std::optional<evaluate::Agreement> same_answers(const Tensor& a, const Tensor& b) {
+  const int64_t rows = a.shape().rank() > 0 ? a.shape()[0] : 1;
+  const bool ids = a.dtype() == DType::kInt64 && a.shape().rank() > 0 && a.elements() == rows;
+  const bool scores = a.dtype() == DType::kFloat32 && is_list_of_classes(a.shape());
+  if ((!ids && !scores) || a.dtype() != b.dtype()) return std::nullopt;
+  evaluate::Agreement answers{0, rows};
+  for (int64_t r = 0; r < rows; ++r) {
+    const auto row = static_cast<size_t>(r), length = static_cast<size_t>(a.elements() / rows);
+    answers.same += ids ? a.data<int64_t>()[row] == b.data<int64_t>()[row]
+                        : largest(a.data<float>().subspan(row * length, length)) ==
+                              largest(b.data<float>().subspan(row * length, length));
+  }
+  return answers;
+}
+
+/// The rows of an embedding in float and quantized; of very long ones none.
+std::vector<EmbeddingPair> embeddings_of(const Tensor& reference, const Tensor& other, int64_t rows) {
+  constexpr int64_t kLongest = 8192;
+  std::vector<EmbeddingPair> pairs;
+  if (reference.dtype() != DType::kFloat32 || other.dtype() != DType::kFloat32 || reference.elements() % rows != 0 ||
+      reference.elements() / rows > kLongest)
+    return pairs;
+  const auto length = static_cast<size_t>(reference.elements() / rows);
+  for (size_t at = 0; at < static_cast<size_t>(reference.elements()); at += length) {
+    const auto a = reference.data<float>().subspan(at, length), b = other.data<float>().subspan(at, length);
+    pairs.push_back({{a.begin(), a.end()}, {b.begin(), b.end()}});
+  }
+  return pairs;
 }
 
 /// What is no number is lower than all that are.
@@ -178,7 +209,8 @@ double unit_of(const TensorPair& pair) {
 }  // namespace
 
 std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_model, const Model& quantized,
-                                                           simulate::Profile profile, bool first_is_classes) {
+                                                           simulate::Profile profile, bool first_is_classes,
+                                                           const config::OutputRoles& roles) {
   check_ports(float_model.graph, quantized.graph);
   const simulate::FusedModel fused = simulate::fuse(quantized, profile, profile == simulate::Profile::kX64);
   const std::vector<PairedTensor> paired = pair_tensors(float_model.graph, quantized.graph, fused.model.graph);
@@ -214,10 +246,15 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
   const Uses uses(float_model.graph);
   for (ValueId id : float_model.graph.outputs) {
     program->outputs_.push_back(float_model.graph.name_of(id));
-    const bool said = first_is_classes && program->kinds_.empty();
     program->class_axes_.push_back(class_axis(float_model, uses, id));
-    program->kinds_.push_back(said ? OutputKind::kClasses : output_kind(float_model.graph, uses, id));
+    program->traits_.push_back(output_trait(float_model.graph, uses, id));
+    const auto said = roles.find(program->outputs_.back());
+    if (said != roles.end())
+      program->traits_.back().kind = said->second;
+    else if (first_is_classes && program->outputs_.size() == 1)
+      program->traits_.back().kind = OutputKind::kClasses;
   }
+  config::check_output_roles(roles, program->outputs_);
   program->float_islands_ = fused.float_islands;
   // A file may be compared with itself or with another, and hold what only its runtime has.
   const auto& nodes = float_model.graph.nodes();
@@ -376,18 +413,27 @@ void Comparer::add_outputs(std::span<const Tensor> all_inputs, std::span<const T
   const auto own = [&](std::span<const Tensor> tensors) {
     return samples::first_rows({tensors.begin(), tensors.end()}, repeated);
   };
-  const std::vector<Tensor> inputs = own(all_inputs), reference = own(all_reference), other = own(all_other);
+  const std::vector<Tensor> inputs = own(all_inputs);
+  std::vector<Tensor> reference = own(all_reference), other = own(all_other);
   record.outputs.resize(program_->outputs_.size());
-  record.kept.resize(program_->outputs_.size());
+  record.embeddings.resize(program_->outputs_.size());
   record.rows = rows_of(inputs, reference[0]);
+  record.kept = detections_kept(program_->traits_, reference, other);
+  match_rows(program_->traits_, reference, other);
   for (size_t i = 0; i < record.outputs.size(); ++i) {
     record.outputs[i].sample = record.sample;
     const Tensor &exact = reference[i], &value = other[i];
     if (!(exact.shape() == value.shape())) continue;
     // An output like the input is a reconstruction.
     const bool reconstruction = !inputs.empty() && inputs[0].shape() == exact.shape();
-    if (!reconstruction)
-      record.kept[i] = kept_answers(program_->kinds_[i], program_->class_axes_[i], record.rows, exact, value);
+    const OutputKind kind = program_->traits_[i].kind;
+    const auto& axis = program_->class_axes_[i];
+    // Of further integers an ArgMax's alone are answers.
+    const bool may_answer = i == 0 || axis || exact.dtype() == DType::kFloat32;
+    if (kind == OutputKind::kClasses && may_answer && !reconstruction)
+      if (const auto same = same_answers(exact, value)) record.kept[i] = Kept{kind, *same};
+    if (!reconstruction && !record.kept[i]) record.kept[i] = kept_answers(kind, axis, record.rows, exact, value);
+    if (kind == OutputKind::kEmbedding) record.embeddings[i] = embeddings_of(exact, value, record.rows);
     const auto add_all = [&](const auto& a, const auto& b) {
       for (size_t k = 0; k < a.size(); ++k) record.outputs[i].add(static_cast<double>(a[k]), static_cast<double>(b[k]));
     };
@@ -397,25 +443,6 @@ void Comparer::add_outputs(std::span<const Tensor> all_inputs, std::span<const T
     } else {
       add_all(exact.to_doubles(), value.to_doubles());
     }
-  }
-  add_answers(inputs, reference[0], other[0], record);
-}
-
-void Comparer::add_answers(std::span<const Tensor> inputs, const Tensor& a, const Tensor& b, Record& record) const {
-  const int64_t rows = a.shape().rank() > 0 ? a.shape()[0] : 1;
-  const bool ids = a.dtype() == DType::kInt64 && a.shape().rank() > 0 && a.elements() == rows;
-  const bool scores = a.dtype() == DType::kFloat32 && is_list_of_classes(a.shape());
-  // An output like the input is a reconstruction, not a list of classes.
-  const bool reconstruction = !inputs.empty() && inputs[0].shape() == a.shape();
-  record.has_classes =
-      program_->kinds_[0] == OutputKind::kClasses && !reconstruction && (ids || scores) && a.shape() == b.shape();
-  if (!record.has_classes) return;
-  record.agreement.count = rows;
-  for (int64_t r = 0; r < rows; ++r) {
-    const auto row = static_cast<size_t>(r), length = static_cast<size_t>(a.elements() / rows);
-    record.agreement.same += ids ? a.data<int64_t>()[row] == b.data<int64_t>()[row]
-                                 : largest(a.data<float>().subspan(row * length, length)) ==
-                                       largest(b.data<float>().subspan(row * length, length));
   }
 }
 
@@ -434,12 +461,14 @@ void Comparer::save(const Record& record, ByteWriter& writer) {
       writer.put(number);
     writer.put(all.count);
   }
-  writer.put(record.agreement.same);
-  writer.put(record.agreement.count);
-  writer.put(record.has_classes);
   for (const auto& kept : record.kept) {
     writer.put(kept.has_value());
-    if (kept) writer.put(kept->same), writer.put(kept->count);
+    if (kept) writer.put(kept->kind), writer.put(kept->answers.same), writer.put(kept->answers.count);
+  }
+  for (const auto& pairs : record.embeddings) {
+    writer.put(static_cast<uint64_t>(pairs.size()));
+    for (const EmbeddingPair& one : pairs)
+      for (const auto* side : {&one.reference, &one.other}) writer.put_all(std::span<const float>(*side));
   }
   writer.put(record.layers.has_value());
   if (!record.layers) return;
@@ -466,16 +495,20 @@ Comparer::Record Comparer::load(ByteReader& reader) const {
       *number = reader.get<double>();
     all.count = reader.get<int64_t>();
   }
-  record.agreement.same = reader.get<int64_t>();
-  record.agreement.count = reader.get<int64_t>();
-  record.has_classes = reader.get<bool>();
   record.kept.resize(program_->outputs_.size());
   for (auto& kept : record.kept) {
     if (!reader.get<bool>()) continue;
     kept.emplace();
-    kept->same = reader.get<int64_t>();
-    kept->count = reader.get<int64_t>();
+    kept->kind = reader.get<OutputKind>();
+    kept->answers.same = reader.get<int64_t>();
+    kept->answers.count = reader.get<int64_t>();
   }
+  record.embeddings.resize(program_->outputs_.size());
+  for (auto& pairs : record.embeddings)
+    for (auto left = reader.get<uint64_t>(); left > 0; --left) {
+      EmbeddingPair& one = pairs.emplace_back();
+      for (auto* side : {&one.reference, &one.other}) *side = reader.get_all<float>();
+    }
   if (!reader.get<bool>()) return record;
   Layers& layers = record.layers.emplace(no_layers());
   for (PairSums& one : layers.pairs) {
@@ -559,24 +592,50 @@ std::vector<LayerRow> Comparer::layer_rows(const std::vector<PairSums>& pairs) c
   return rows;
 }
 
+/// What all records kept of an output, and as what; nothing where one has another kind, or none.
+std::optional<evaluate::Agreement> Comparer::sum_of_kept(std::span<const Record* const> records, size_t output,
+                                                         OutputKind& kind) const {
+  if (kind == OutputKind::kEmbedding) {
+    std::vector<EmbeddingPair> embeddings;
+    for (const Record* record : records)
+      embeddings.insert(embeddings.end(), record->embeddings[output].begin(), record->embeddings[output].end());
+    const evaluate::Agreement kept = kept_neighbours(embeddings);
+    return kept.count > 0 ? std::optional(kept) : std::nullopt;
+  }
+  std::optional<evaluate::Agreement> sum;
+  const OutputKind known = kind;
+  for (const Record* record : records) {
+    const std::optional<Kept>& kept = record->kept[output];
+    if (!kept) {
+      if (known == OutputKind::kClasses && output == 0) return std::nullopt;
+      continue;
+    }
+    if (!sum) sum.emplace(), kind = kept->kind;
+    sum->same += kept->answers.same, sum->count += kept->answers.count;
+  }
+  return sum;
+}
+
 Comparison Comparer::result() const {
   const std::vector<const Record*> records = in_order();
   Comparison comparison;
-  evaluate::Agreement agreement;
-  bool has_classes = true;
   std::vector<evaluate::Similarity> outputs(program_->outputs_.size());
   std::vector<std::vector<OutputOfSample>> by_sample(outputs.size());
   for (const Record* record : records) {
     comparison.samples += record->rows;
     if (record->layers) comparison.layer_samples += record->rows;
-    agreement.same += record->agreement.same, agreement.count += record->agreement.count;
-    has_classes = has_classes && record->has_classes;
     for (size_t i = 0; i < outputs.size(); ++i) {
       outputs[i].merge(record->outputs[i].all);
       by_sample[i].push_back(record->outputs[i]);
     }
   }
-  if (has_classes && agreement.count > 0) comparison.agreement = agreement;
+  std::vector<std::optional<evaluate::Agreement>> kept(outputs.size());
+  std::vector<OutputKind> kinds(outputs.size(), OutputKind::kValues);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    kinds[i] = program_->traits_[i].kind;
+    kept[i] = sum_of_kept(records, i, kinds[i]);
+  }
+  if (kept[0] && kinds[0] == OutputKind::kClasses) comparison.agreement = kept[0];
   const Layers layers = sum_of_layers(records);
   // Classes and indices are no quantities: their distance counts where nothing else does.
   const auto is_whole = [](const run::Port& port) { return port.dtype == DType::kInt64; };
@@ -585,17 +644,12 @@ Comparison Comparer::result() const {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const evaluate::Similarity& all = outputs[i];
     const auto db = evaluate::sqnr_db(all.signal, all.noise);
-    comparison.outputs.push_back(
-        {program_->outputs_[i], db, std::nullopt, std::nullopt, std::nullopt, layers.parts[i].result()});
+    comparison.outputs.push_back({program_->outputs_[i], db, std::nullopt, std::nullopt, std::nullopt, {}});
     OutputComparison& output = comparison.outputs.back();
-    // A map of classes has no one answer, and answers are counted of the first output alone.
-    const bool no_answers = i == 0 ? !comparison.agreement : !is_whole(ports[i]);
-    for (const Record* record : records) {
-      if (!record->kept[i]) continue;
-      if (!output.kept) output.kept.emplace();
-      output.kept->same += record->kept[i]->same, output.kept->count += record->kept[i]->count;
-    }
-    output.kind = kind_of(program_->kinds_[i], output.kept.has_value(), no_answers);
+    output.kept = kept[i];
+    const bool is_number = i > 0 && is_whole(ports[i]);
+    output.kind = kept[i] || is_number || judges_values(kinds[i]) ? kinds[i] : OutputKind::kValues;
+    output.parts = layers.parts[i].result(output.kind == OutputKind::kDetections);
     add_figures(by_sample[i], output);
     for (UnusualSample& one : unusual_samples(by_sample[i], output))
       comparison.unusual_samples.push_back(std::move(one));

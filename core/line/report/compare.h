@@ -18,6 +18,8 @@
 
 #include "core/evaluate/similarity.h"
 #include "core/report/comparison.h"
+#include "core/report/kept_answers.h"
+#include "core/report/kept_neighbours.h"
 #include "core/report/output_figures.h"
 #include "core/report/output_parts.h"
 #include "core/run/program.h"
@@ -44,10 +46,12 @@ struct TensorPair {
 ///   - the quantized model cut at every quantized tensor, each piece fed with float values (error of each layer alone).
 class CompareProgram {
  public:
-  /// With `first_is_classes` the first output is taken as classes; otherwise its kind is read from the graph
-  /// (output_kind.h). Error kMismatch if the models differ in number or names of inputs or outputs.
+  /// What outputs hold is what `roles` say; with `first_is_classes` the first output is taken as classes; all others
+  /// are read from the graph (output_kind.h). Error kMismatch if the models differ in number or names of inputs or
+  /// outputs; kInvalidConfig if a role is of no output.
   static std::shared_ptr<const CompareProgram> make(const Model& float_model, const Model& quantized,
-                                                    simulate::Profile profile, bool first_is_classes = false);
+                                                    simulate::Profile profile, bool first_is_classes = false,
+                                                    const config::OutputRoles& roles = {});
 
   const std::vector<TensorPair>& pairs() const { return pairs_; }
   const std::vector<std::string>& outputs() const { return outputs_; }
@@ -62,7 +66,7 @@ class CompareProgram {
   CompareProgram() = default;
   std::vector<TensorPair> pairs_;
   std::vector<std::string> outputs_;
-  std::vector<OutputKind> kinds_;  // of outputs_
+  std::vector<OutputTrait> traits_;  // of outputs_
   std::vector<std::optional<int>> class_axes_;
   std::vector<simulate::FloatIsland> float_islands_;
   std::vector<SaturationRow> saturations_;
@@ -121,9 +125,8 @@ class Comparer {
     int64_t sample = 0;
     int64_t rows = 1;  // samples in the batch
     std::vector<OutputOfSample> outputs;
-    evaluate::Agreement agreement;
-    bool has_classes = false;
-    std::vector<std::optional<evaluate::Agreement>> kept;  // by output
+    std::vector<std::optional<Kept>> kept;               // by output
+    std::vector<std::vector<EmbeddingPair>> embeddings;  // by output, then by row; empty of other kinds
     std::optional<Layers> layers;
   };
 
@@ -134,13 +137,14 @@ class Comparer {
   bool shapes_depend_on_data(std::span<const Tensor> inputs) const;
   void add_outputs(std::span<const Tensor> inputs, std::span<const Tensor> reference, std::span<const Tensor> other,
                    int64_t repeated, Record& record) const;
-  void add_answers(std::span<const Tensor> inputs, const Tensor& reference, const Tensor& other, Record& record) const;
   void add_layers(std::span<const Tensor> inputs, int64_t repeated, Record& record);
   Layers no_layers() const;
   static void save(const Record& record, ByteWriter& writer);
   Record load(ByteReader& reader) const;
   std::vector<const Record*> in_order() const;
   Layers sum_of_layers(std::span<const Record* const> records) const;
+  std::optional<evaluate::Agreement> sum_of_kept(std::span<const Record* const> records, size_t output,
+                                                 OutputKind& kind) const;
   std::vector<LayerRow> layer_rows(const std::vector<PairSums>& sums) const;
 
   std::shared_ptr<const CompareProgram> program_;

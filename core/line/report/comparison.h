@@ -77,12 +77,14 @@ struct OutputPart {
   std::string indices;
   double largest = 0;
   std::optional<double> sqnr_db;
+  OutputKind kind = OutputKind::kValues;
 
   static constexpr auto fields() {
     return std::make_tuple(field("axis", &OutputPart::axis, "Axis of the output along which the parts lie."),
                            field("indices", &OutputPart::indices, "Indices on that axis, such as \"0 to 3\"."),
                            field("largest", &OutputPart::largest, "Largest absolute value of the float model here."),
-                           field("sqnr_db", &OutputPart::sqnr_db, "SQNR in dB of this part; null when exact."));
+                           field("sqnr_db", &OutputPart::sqnr_db, "SQNR in dB of this part; null when exact."),
+                           field("kind", &OutputPart::kind, "What it is: boxes or scores of detections, else values."));
   }
 };
 
@@ -135,10 +137,11 @@ struct OutputComparison {
         field("max_error", &OutputComparison::max_error,
               "Largest absolute difference of an element; null where a value is not finite."),
         field("parts", &OutputComparison::parts,
-              "Parts whose values are of unlike size, the larger first, as the boxes and the scores of a detector; "
-              "empty where there are none."),
+              "Boxes and scores of detections, or parts whose values are of unlike size, the larger first; empty where "
+              "there are none."),
         field("kind", &OutputComparison::kind,
-              "What it is, as far as the graph tells or somebody said: classes, embedding, map, scores or values."),
+              "What it is, as far as the graph tells or output_roles say: classes, embedding, map, scores, boxes, "
+              "detections or values."),
         field("median_sqnr_db", &OutputComparison::median_sqnr_db, "SQNR in dB of the median sample; null when exact."),
         field("worst_sqnr_db", &OutputComparison::worst_sqnr_db,
               "SQNR in dB of the sample where it is lowest; null when all are exact."),
@@ -151,10 +154,11 @@ struct OutputComparison {
         field("error_to_spread", &OutputComparison::error_to_spread,
               "Root mean square error of the median sample, in parts of the spread of the output's values; null where "
               "they are all alike or not finite."),
-        field(
-            "kept", &OutputComparison::kept,
-            "What the output says and the float model's too: of a map the places of another class than its commonest, "
-            "of scores those of 0.25 and more, of a mask of 0.5; null of other kinds."));
+        field("kept", &OutputComparison::kept,
+              "What the output says and the float model's too: of classes the answers, of a map the places of another "
+              "class than its commonest (of a mask those of 0.5), of scores those of 0.25 and more, of boxes and "
+              "detections those that either model detects with a score of 0.25, at an IoU of 0.5, of an embedding the "
+              "samples with the same nearest neighbour; null of other kinds."));
   }
 };
 

@@ -52,29 +52,46 @@ bool is_mask(const Shape& shape) {
   return shape.rank() == 4 && (shape[1] == 1 || shape[3] == 1);
 }
 
+evaluate::Agreement kept_above(float least, const Tensor& reference, const Tensor& values) {
+  const auto a = reference.data<float>(), b = values.data<float>();
+  evaluate::Agreement kept;
+  for (size_t k = 0; k < a.size(); ++k) {
+    kept.count += a[k] >= least || b[k] >= least ? 1 : 0;
+    kept.same += a[k] >= least && b[k] >= least ? 1 : 0;
+  }
+  return kept;
+}
+
+/// Of a map without a Softmax or ArgMax at its end; nothing of one class.
+std::optional<int> axis_of_map(const Shape& shape) {
+  if (shape.rank() != 4 || is_mask(shape)) return std::nullopt;
+  return shape[1] <= shape[3] ? 1 : 3;
+}
+
 }  // namespace
 
-std::optional<evaluate::Agreement> kept_answers(OutputKind kind, std::optional<int> class_axis, int64_t rows,
-                                                const Tensor& reference, const Tensor& values) {
+std::optional<Kept> kept_answers(OutputKind kind, std::optional<int> class_axis, int64_t rows, const Tensor& reference,
+                                 const Tensor& values) {
   if (reference.dtype() != values.dtype() || reference.elements() == 0) return std::nullopt;
   const Shape& shape = reference.shape();
   const bool is_float = reference.dtype() == DType::kFloat32;
-  if (kind == OutputKind::kScores && is_float) {
-    const float least = is_mask(shape) ? kMask : kDetection;
-    const auto a = reference.data<float>(), b = values.data<float>();
-    evaluate::Agreement kept;
-    for (size_t k = 0; k < a.size(); ++k) {
-      kept.count += a[k] >= least || b[k] >= least ? 1 : 0;
-      kept.same += a[k] >= least && b[k] >= least ? 1 : 0;
+  if (!is_float && !is_integer(reference.dtype())) return std::nullopt;
+  if (kind == OutputKind::kScores && is_float)
+    return Kept{kind, kept_above(is_mask(shape) ? kMask : kDetection, reference, values)};
+  if (kind == OutputKind::kMap && !class_axis) {
+    class_axis = is_float ? axis_of_map(shape) : 0;
+    if (!class_axis) {
+      const auto all = reference.data<float>();
+      const bool is_share = std::all_of(all.begin(), all.end(), [](float x) { return x >= 0 && x <= 1; });
+      return Kept{kind, kept_above(is_share ? kMask : 0, reference, values)};
     }
-    return kept;
   }
-  if (kind != OutputKind::kClasses || !class_axis || (!is_float && !is_integer(reference.dtype()))) return std::nullopt;
+  if ((kind != OutputKind::kClasses && kind != OutputKind::kMap) || !class_axis) return std::nullopt;
   const int axis = *class_axis < 0 ? *class_axis + shape.rank() : *class_axis;
   if (axis < 0 || axis >= shape.rank()) return std::nullopt;
   const int64_t places = is_float ? reference.elements() / std::max<int64_t>(1, shape[axis]) : reference.elements();
   if (places <= rows) return std::nullopt;
-  return kept_classes(classes_of(reference, axis), classes_of(values, axis));
+  return Kept{OutputKind::kMap, kept_classes(classes_of(reference, axis), classes_of(values, axis))};
 }
 
 }  // namespace tersor::report

@@ -4,22 +4,28 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
-#include <utility>
 
-#include "core/base/names.h"
+#include "core/config/output_kind.h"
 #include "core/graph/graph.h"
 #include "core/graph/uses.h"
 
 namespace tersor::report {
 
-enum class OutputKind {
-  kClasses,    // scores of classes, or class numbers
-  kEmbedding,  // a vector of length 1; only its direction matters
-  kMap,        // scores of classes at many places (pixels, anchors), or class numbers there
-  kScores,     // independent probabilities, as of detections or of a mask
-  kValues,     // anything else: quantities whose error is judged relative to their spread
+using config::OutputKind;
+
+/// What the graph tells of an output.
+struct OutputTrait {
+  OutputKind kind = OutputKind::kValues;
+  bool sorted = false;    // its rows are those that a TopK or NonMaxSuppression chose, in an order that depends on data
+  bool has_batch = true;  // axis 0 is that of samples, as far as the graph tells
+  bool background = false;  // of kDetections: one of the scores' classes is that of no object
+  bool objectness =
+      false;  // of kDetections: the first score says whether there is an object, the others of which class
 };
+
+/// The trait of an output. It is kDetections where a Concat joins scores (of a Sigmoid or Softmax) behind other values,
+/// each perhaps of several such joins for levels of a detector.
+OutputTrait output_trait(const Graph& graph, const Uses& uses, ValueId output);
 
 /// Returns the kind by the operator at the end of the output, behind nodes that only move elements. It is kClasses for
 /// Softmax, LogSoftmax, ArgMax and integers, kEmbedding for a division by the vector's length, kScores for Sigmoid, and
@@ -32,14 +38,3 @@ OutputKind output_kind(const Graph& graph, const Uses& uses, ValueId output);
 std::optional<int> class_axis(const Model& model, const Uses& uses, ValueId output);
 
 }  // namespace tersor::report
-
-template <>
-struct tersor::EnumWords<tersor::report::OutputKind> {
-  using K = tersor::report::OutputKind;
-  static constexpr const char* kind = "kind of output";
-  static constexpr std::pair<K, std::string_view> words[] = {{K::kClasses, "classes"},
-                                                             {K::kEmbedding, "embedding"},
-                                                             {K::kMap, "map"},
-                                                             {K::kScores, "scores"},
-                                                             {K::kValues, "values"}};
-};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "core/evaluate/similarity.h"
@@ -76,8 +77,41 @@ void OutputParts::merge(const OutputParts& more) {
   }
 }
 
-std::vector<OutputPart> OutputParts::result() const {
+namespace {
+
+constexpr size_t kBoxColumns = 4;
+
+/// What of an axis (signal, noise and largest value by index) is in the part.
+OutputPart part_of(const std::vector<double>& axis, size_t number, const std::vector<bool>& here, OutputKind kind) {
+  double signal = 0, noise = 0, largest = 0;
+  for (size_t k = 0; k < here.size(); ++k)
+    if (here[k]) signal += axis[3 * k], noise += axis[3 * k + 1], largest = std::max(largest, axis[3 * k + 2]);
+  return {static_cast<int64_t>(number) + 1, ranges_text(here), largest, evaluate::sqnr_db(signal, noise), kind};
+}
+
+}  // namespace
+
+std::vector<OutputPart> OutputParts::boxes_and_scores() const {
+  std::optional<size_t> shortest;
+  for (size_t a = 0; a < axes_.size(); ++a) {
+    const size_t length = axes_[a].size() / 3;
+    bool fits = length > kBoxColumns;
+    for (size_t k = kBoxColumns; k < length; ++k) fits = fits && axes_[a][3 * k + 2] <= 1;
+    if (fits && (!shortest || length < axes_[*shortest].size() / 3)) shortest = a;
+  }
+  if (!shortest) return {};
+  std::vector<bool> boxes(axes_[*shortest].size() / 3, false);
+  std::fill_n(boxes.begin(), kBoxColumns, true);
+  std::vector<bool> scores = boxes;
+  scores.flip();
+  return {part_of(axes_[*shortest], *shortest, boxes, OutputKind::kBoxes),
+          part_of(axes_[*shortest], *shortest, scores, OutputKind::kScores)};
+}
+
+std::vector<OutputPart> OutputParts::result(bool detections) const {
   std::vector<OutputPart> parts;
+  if (detections) parts = boxes_and_scores();
+  if (!parts.empty()) return parts;
   double most = kUnlike;
   for (size_t a = 0; a < axes_.size(); ++a) {
     const Axis& axis = axes_[a];
@@ -91,16 +125,10 @@ std::vector<OutputPart> OutputParts::result() const {
     if (cut == 0) continue;
     parts.clear();
     for (const bool large : {true, false}) {
-      double signal = 0, noise = 0;
       std::vector<bool> here(axis.size() / 3, false);
       const size_t end = large ? order.size() : cut;
-      for (size_t k = large ? cut : 0; k < end; ++k) {
-        const auto index = static_cast<size_t>(order[k].second);
-        here[index] = true;
-        signal += axis[3 * index], noise += axis[3 * index + 1];
-      }
-      parts.push_back(
-          {static_cast<int64_t>(a) + 1, ranges_text(here), order[end - 1].first, evaluate::sqnr_db(signal, noise)});
+      for (size_t k = large ? cut : 0; k < end; ++k) here[static_cast<size_t>(order[k].second)] = true;
+      parts.push_back(part_of(axis, a, here, OutputKind::kValues));
     }
   }
   return parts;

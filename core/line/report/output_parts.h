@@ -19,14 +19,17 @@ class OutputParts {
   void add(const Shape& shape, std::span<const float> reference, std::span<const float> values);
   void merge(const OutputParts& more);
   /// Returns the two parts, larger values first, along the axis where they differ most. Returns nothing if the largest
-  /// values differ by less than a factor of 32: then an 8-bit step for both leaves enough codes for either.
-  std::vector<OutputPart> result() const;
+  /// values differ by less than a factor of 32: then an 8-bit step for both leaves enough codes for either. Of
+  /// detections the parts are boxes and scores in any case, along the shortest axis whose values from the fifth on stay
+  /// within 1.
+  std::vector<OutputPart> result(bool detections = false) const;
 
   /// Serializes what was gathered.
   std::vector<double> state() const;
   static OutputParts of_state(const std::vector<double>& state);
 
  private:
+  std::vector<OutputPart> boxes_and_scores() const;
   /// By index on the axis: signal, noise and largest value, in turn. Empty if the axis has no parts.
   using Axis = std::vector<double>;
   bool started_ = false;

@@ -32,6 +32,9 @@ constexpr int64_t kEnoughAnswers = 16;
 constexpr double kHardlySmaller = 1.1;  // times
 constexpr double kUneven = 16;          // 4 of 8 bits gone for the middle channel
 constexpr size_t kNamedTensors = 2;
+constexpr int64_t kHeldFrom = 16;      // samples, of which some are held aside while corrections are tried
+constexpr int64_t kFewestToSay = 4;    // samples that tell how others may differ
+constexpr double kSeenAllowance = 20;  // dB for one sample, less by the root of their number for more (docs/report.md)
 
 std::string number(double value, int digits = 1) {
   char text[48];
@@ -46,6 +49,34 @@ std::string samples_text(int64_t count) {
 std::string percent(double share) {
   return number(100 * share) + " %";
 }
+
+/// What is counted of an output of each kind.
+struct Measure {
+  OutputKind kind;
+  std::string_view counted, how;
+};
+constexpr Measure kMeasures[] = {{OutputKind::kClasses, "answers", ""},
+                                 {OutputKind::kMap, "places", ""},
+                                 {OutputKind::kScores, "scores", ""},
+                                 {OutputKind::kBoxes, "detections", " (score 0.25, IoU 0.5)"},
+                                 {OutputKind::kDetections, "detections", " (score 0.25, IoU 0.5)"},
+                                 {OutputKind::kEmbedding, "nearest neighbours", " (among these samples)"}};
+
+}  // namespace
+
+std::string kept_text(const OutputComparison& output) {
+  const evaluate::Agreement& kept = *output.kept;
+  constexpr int64_t kMany = 1000;
+  std::string text = kept.count < kMany ? std::to_string(kept.same)
+                                        : percent(static_cast<double>(kept.same) / static_cast<double>(kept.count));
+  text += " of " + std::to_string(kept.count) + " ";
+  for (const Measure& one : kMeasures)
+    if (one.kind == output.kind)
+      text += std::string(one.counted) + " of \"" + output.name + "\" are kept" + std::string(one.how);
+  return text;
+}
+
+namespace {
 
 Usability worse(Usability a, Usability b) {
   return std::max(a, b);
@@ -105,8 +136,8 @@ std::string significant(double value) {
   return text;
 }
 
-/// Outputs, and parts of them, that lost much beside others.
-void judge_parts(const Comparison& comparison, Verdict& verdict) {
+/// Outputs, and parts of them, that lost much beside others, from that at `first`.
+void judge_parts(const Comparison& comparison, size_t first, Verdict& verdict) {
   const auto judge = [&](const std::optional<double>& decibels, const std::string& keeps, const std::string& where) {
     if (!decibels || *decibels >= kFairDecibels) return false;
     verdict.usability =
@@ -114,13 +145,17 @@ void judge_parts(const Comparison& comparison, Verdict& verdict) {
     verdict.reason += "; " + keeps + " " + number(*decibels) + " dB" + where;
     return true;
   };
-  for (const OutputComparison& output : comparison.outputs) {
-    if (comparison.outputs.size() > 1 && output.kind == OutputKind::kValues)
+  for (size_t i = first; i < comparison.outputs.size(); ++i) {
+    const OutputComparison& output = comparison.outputs[i];
+    if (comparison.outputs.size() > 1 &&
+        (output.kind == OutputKind::kValues || (output.kind == OutputKind::kBoxes && !output.kept)))
       judge(loss_of(output), "\"" + output.name + "\" keeps", {});
     for (size_t k = 1; k < output.parts.size(); ++k) {
       const OutputPart& large = output.parts[0];
       const OutputPart& small = output.parts[k];
-      const bool lost = judge(small.sqnr_db, "the small values of \"" + output.name + "\" keep",
+      const bool lost = judge(small.sqnr_db,
+                              std::string(small.kind == OutputKind::kScores ? "the scores of" : "the small values of") +
+                                  " \"" + output.name + "\" keep",
                               " (those at " + small.indices + " of axis " + std::to_string(small.axis) + " reach to " +
                                   significant(small.largest) + ", the others to " + significant(large.largest) + ")");
       const auto maker = std::find_if(comparison.layers.begin(), comparison.layers.end(),
@@ -168,6 +203,10 @@ std::optional<evaluate::DecibelRange> unseen_range(const Report& report, const C
   const OutputComparison* lowest = lowest_output(comparison);
   if (lowest == nullptr || !std::isfinite(*lowest->sqnr_db)) return std::nullopt;
   if (report.samples.held_aside) return lowest->sample_range;
+  if (!report.trial && comparison.samples < kHeldFrom && lowest->sample_range) {
+    const double allowance = kSeenAllowance / std::sqrt(static_cast<double>(comparison.samples));
+    return evaluate::DecibelRange{lowest->sample_range->lower - allowance, lowest->sample_range->upper};
+  }
   if (!report.trial || !report.trial->low_db || !report.trial->high_db) return std::nullopt;
   return evaluate::DecibelRange{std::min(*report.trial->low_db, *lowest->sqnr_db), *report.trial->high_db};
 }
@@ -179,20 +218,20 @@ std::optional<evaluate::Agreement> answers_of(const Report& report) {
   return evaluated && evaluated->correct ? evaluated->agreement : std::nullopt;
 }
 
-/// "; 97.3 % of 4,096 places of "mask" keep their class".
-std::string kept_text(const OutputComparison& output) {
-  const evaluate::Agreement& kept = *output.kept;
-  return "; " + percent(static_cast<double>(kept.same) / static_cast<double>(kept.count)) + " of " +
-         std::to_string(kept.count) + (output.kind == OutputKind::kMap ? " places" : " scores") + " of \"" +
-         output.name + "\" are kept";
-}
-
-/// By what is kept of it, or its distance where that is little; better than "with care" below 10 dB it is not.
+/// By what is kept of it, or its distance where that is little; better than "with care" below 10 dB it is not. The
+/// distance of detections is that of boxes and says nothing of scores, that of an embedding is judged by its cosine.
 Usability by_kept(const OutputComparison& output, const std::optional<double>& loss) {
   Usability usability = by_agreement(*output.kept, true);
+  const OutputKind kind = output.kind;
+  if (kind == OutputKind::kBoxes || kind == OutputKind::kDetections || kind == OutputKind::kEmbedding) return usability;
   if (loss && *loss >= kGoodDecibels) usability = std::min(usability, Usability::kUsableWithCare);
   if (loss && *loss < kFairDecibels) usability = worse(usability, Usability::kUsableWithCare);
   return usability;
+}
+
+/// Even a few answers say that not enough are kept.
+bool are_lost(const evaluate::Agreement& kept) {
+  return kept.count > 0 && evaluate::wilson_interval(kept.same, kept.count).upper < kFairAgreement;
 }
 
 /// Each output in its own measure, from that at `first`; whether one was judged by its values.
@@ -205,17 +244,21 @@ bool judge_outputs(const Comparison& comparison, size_t first, double optimism, 
       verdict.usability = worse(verdict.usability, by_cosine(*output.median_cosine));
       verdict.reason += "; cosine similarity of \"" + output.name + "\" " + number(*output.median_cosine, 4) +
                         " in the median sample";
-      continue;
+      has_values = true;
     }
-    if (output.kind == OutputKind::kClasses) continue;  // numbers, whose distance says little
     auto loss = loss_of(output);
     if (loss) *loss -= optimism;
-    if (output.kept && output.kept->count >= kEnoughAnswers) {
-      verdict.usability = worse(verdict.usability, by_kept(output, loss));
-      verdict.reason += kept_text(output);
+    if (output.kept && (output.kept->count >= kEnoughAnswers || are_lost(*output.kept))) {
+      // Which of the samples is nearest may turn on a hair, unless for most it is another one.
+      const bool turns = output.kind == OutputKind::kEmbedding && 2 * output.kept->same >= output.kept->count;
+      const Usability usability = by_kept(output, loss);
+      verdict.usability = worse(verdict.usability, turns ? std::min(usability, Usability::kUsableWithCare) : usability);
+      verdict.reason += "; " + kept_text(output);
       has_values = true;
       continue;
     }
+    // The distance of numbers says little, and an embedding has its cosine.
+    if (output.kind == OutputKind::kClasses || output.kind == OutputKind::kEmbedding) continue;
     if (loss) verdict.usability = worse(verdict.usability, by_decibels(*loss)), has_values = true;
     if (output.error_to_spread && (widest == nullptr || *output.error_to_spread > *widest->error_to_spread))
       widest = &output;
@@ -233,7 +276,9 @@ void judge_answers(const evaluate::Agreement& agreement, const Comparison& compa
       by_agreement(agreement, agreement.count >= kEnoughAnswers || (decibels && *decibels >= kGoodDecibels));
   if (decibels && *decibels >= kGoodDecibels)
     verdict.usability = std::min(verdict.usability, Usability::kUsableWithCare);
-  if (decibels && *decibels < kFairDecibels) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
+  if (decibels && *decibels < kFairDecibels)
+    verdict.usability =
+        worse(verdict.usability, *decibels < kLostDecibels ? Usability::kNotUsable : Usability::kUsableWithCare);
   const evaluate::Interval interval = evaluate::wilson_interval(agreement.same, agreement.count);
   const std::string answers = std::to_string(agreement.same) + " of " + std::to_string(agreement.count);
   verdict.reason =
@@ -243,6 +288,7 @@ void judge_answers(const evaluate::Agreement& agreement, const Comparison& compa
       " (95 % interval " + percent(interval.lower) + " to " + percent(interval.upper) + ")";
   if (comparison.output_sqnr_db) verdict.reason += decibels_text(comparison, "; output SQNR ", "");
   judge_outputs(comparison, 1, 0, verdict);  // those beside the answers
+  judge_parts(comparison, 1, verdict);
 }
 
 void judge_values(const Report& report, const Comparison& comparison, Verdict& verdict) {
@@ -254,7 +300,7 @@ void judge_values(const Report& report, const Comparison& comparison, Verdict& v
                                  [](const OutputComparison& output) { return output.kind == OutputKind::kClasses; }))
     verdict.usability = by_decibels(pooled);
   if (pooled < kFairDecibels) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
-  judge_parts(comparison, verdict);
+  judge_parts(comparison, 0, verdict);
 }
 
 void judge_comparison(const Report& report, const Comparison& comparison, Verdict& verdict) {
@@ -290,6 +336,8 @@ void judge_comparison(const Report& report, const Comparison& comparison, Verdic
   if (const auto& range = verdict.unseen_range)
     verdict.reason +=
         "; " + number(range->lower) + " to " + number(range->upper) + " dB are to be expected of unseen samples";
+  else if (!comparison.agreement && decibels && std::isfinite(*decibels) && comparison.samples < kFewestToSay)
+    verdict.reason += "; too few samples to say what unseen ones will have";
   verdict.reason += std::string(comparison.samples == 1 ? ". The sample was " : ". The samples were ") +
                     (report.samples.held_aside ? "held aside from calibration." : "seen by calibration too.");
   for (const UnusualSample& one : comparison.unusual_samples)

@@ -19,6 +19,7 @@ namespace tersor::report {
 inline constexpr std::string_view kGuessedPreprocessing = "preprocessing_guessed";
 
 struct Report;
+struct OutputComparison;
 
 enum class Usability {
   kUsable,
@@ -60,8 +61,12 @@ struct Verdict {
 ///   not usable       less, or an accuracy that is significantly (95 %) and by more than 5 points below the float
 ///                    model's
 ///
-/// Without classes, an output below 10 dB, or a part of an output with smaller values (output_parts.h), is at best
-/// usable with care; below kLostDecibels it is not usable. An accuracy significantly below the float model's is at best
+/// Detections, places of a map, scores and answers of further outputs are judged as answers are, of fewer than 16 only
+/// whether it is certain (95 %) that less than 85 % are kept. So are the nearest neighbours of embeddings, but with
+/// care at worst where that is not certain.
+///
+/// An output below 10 dB, or a part of an output with smaller values (output_parts.h), is at best usable with care;
+/// below kLostDecibels it is not usable, nor are classes. An accuracy significantly below the float model's is at best
 /// usable with care.
 ///
 /// A file of more than 10/11 of the float model's bytes is not worth it if it is not expected to run faster, or if
@@ -77,6 +82,9 @@ struct Verdict {
 /// and of a model exported in training mode. The last two follow from diagnostics with the codes kGuessedPreprocessing
 /// and onnx::kTrainingMode.
 Verdict verdict_of(const Report& report);
+
+/// "94 of 96 detections of "boxes" are kept (score 0.25, IoU 0.5)": what `kept` of an output says.
+std::string kept_text(const OutputComparison& output);
 
 }  // namespace tersor::report
 

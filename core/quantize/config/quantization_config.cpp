@@ -171,6 +171,7 @@ FieldType type_of(const char* field) {
   constexpr bool nullable = !std::is_same_v<Member, Value>;
   if constexpr (std::is_enum_v<Value>) return {"enum", nullable, acting_words(Value{}, field)};
   if constexpr (std::is_same_v<Value, JsonText>) return {"object", true, nullptr};
+  if constexpr (std::is_same_v<Value, OutputRoles>) return {"object", true, all_words<OutputKind>()};
   if constexpr (HasFields<Value>) return {"object", true, nullptr, members_of<Value>()};
   if constexpr (detail::IsVector<Value>::value) return {"integers", nullable, nullptr};
   return {std::is_same_v<Value, bool> ? "bool" : std::is_integral_v<Value> ? "int" : "number", nullable, nullptr};

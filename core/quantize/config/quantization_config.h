@@ -15,6 +15,7 @@
 #include "core/config/gradient_ptq_config.h"
 #include "core/config/io_types.h"
 #include "core/config/mixed_precision_config.h"
+#include "core/config/output_kind.h"
 #include "core/config/preference.h"
 #include "core/config/resource_utilization.h"
 #include "core/quant/quantization_method.h"
@@ -89,6 +90,7 @@ struct QuantizationConfig {
   IoTypes io_types = IoTypes::kFloat32;
   bool inference_mode = false;
   bool holdout = true;
+  std::optional<OutputRoles> output_roles;
   /// An object of operator sets, each with the list of its layers, or null.
   JsonText custom_tpc_opset_to_layer;
   std::optional<ResourceUtilization> target_resource_utilization;
@@ -217,6 +219,10 @@ struct QuantizationConfig {
         config_field("holdout", &C::holdout,
                      "Hold a part of the samples aside, try each correction on them, and switch off "
                      "corrections that gain nothing; needs 16 samples."),
+        config_field("output_roles", &C::output_roles,
+                     "What outputs of the model hold, by name, where the graph does not tell: classes (or logits), "
+                     "embedding, map (or mask), scores, boxes, detections or values (or landmarks). The report judges "
+                     "each in its measure; the file stays the same. Null leaves it to the graph."),
         config_field("custom_tpc_opset_to_layer", &C::custom_tpc_opset_to_layer,
                      "The operators of an operator set of the platform, in place of its own: a list of types "
                      "and filters for each set; null changes none."),

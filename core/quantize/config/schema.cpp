@@ -14,7 +14,10 @@ Json schema_of(const Json& field) {
   Json schema = Json::object();
   const std::string type = field.at("type").get<std::string>();
   const bool nullable = field.at("nullable").get<bool>();
-  if (!field.at("choices").is_null()) {
+  if (!field.at("choices").is_null() && type == "object") {
+    schema["type"] = Json::array({"object", "null"});
+    schema["additionalProperties"] = Json{{"enum", field.at("choices")}};
+  } else if (!field.at("choices").is_null()) {
     schema["enum"] = field.at("choices");
     if (nullable) schema["enum"].push_back(nullptr);
   } else {

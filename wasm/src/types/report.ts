@@ -9,7 +9,7 @@ export type Support = 'integer' | 'fused' | 'moves' | 'float' | 'folded';
 
 export type Usability = 'usable' | 'usable with care' | 'not worth it' | 'not usable';
 
-export type OutputKind = 'classes' | 'embedding' | 'map' | 'scores' | 'values';
+export type OutputKind = 'classes' | 'logits' | 'embedding' | 'map' | 'mask' | 'scores' | 'boxes' | 'detections' | 'values' | 'landmarks';
 
 export interface FileFacts {
   /** File name; may be empty. */
@@ -351,6 +351,8 @@ export interface OutputPart {
   readonly largest: number;
   /** SQNR in dB of this part; null when exact. */
   readonly sqnr_db: number | null;
+  /** What it is: boxes or scores of detections, else values. */
+  readonly kind: OutputKind;
 }
 
 export interface OutputComparison {
@@ -364,9 +366,9 @@ export interface OutputComparison {
   readonly cosine_similarity: number | null;
   /** Largest absolute difference of an element; null where a value is not finite. */
   readonly max_error: number | null;
-  /** Parts whose values are of unlike size, the larger first, as the boxes and the scores of a detector; empty where there are none. */
+  /** Boxes and scores of detections, or parts whose values are of unlike size, the larger first; empty where there are none. */
   readonly parts: readonly OutputPart[];
-  /** What it is, as far as the graph tells or somebody said: classes, embedding, map, scores or values. */
+  /** What it is, as far as the graph tells or output_roles say: classes, embedding, map, scores, boxes, detections or values. */
   readonly kind: OutputKind;
   /** SQNR in dB of the median sample; null when exact. */
   readonly median_sqnr_db: number | null;
@@ -380,7 +382,7 @@ export interface OutputComparison {
   readonly median_cosine: number | null;
   /** Root mean square error of the median sample, in parts of the spread of the output's values; null where they are all alike or not finite. */
   readonly error_to_spread: number | null;
-  /** What the output says and the float model's too: of a map the places of another class than its commonest, of scores those of 0.25 and more, of a mask of 0.5; null of other kinds. */
+  /** What the output says and the float model's too: of classes the answers, of a map the places of another class than its commonest (of a mask those of 0.5), of scores those of 0.25 and more, of boxes and detections those that either model detects with a score of 0.25, at an IoU of 0.5, of an embedding the samples with the same nearest neighbour; null of other kinds. */
   readonly kept: Agreement | null;
 }
 

@@ -10,7 +10,7 @@ import type {
 } from '../quantization_config.js';
 import type { FrameworkInfo, QuantizeConfig, QuantizeConfigData, TargetPlatformCapabilities } from '../requirements.js';
 import type { LayerFilterParams, OpsetToLayers } from './layers.js';
-import type { TakenResources } from './report.js';
+import type { OutputKind, TakenResources } from './report.js';
 import type { Preprocessing } from './samples.js';
 
 export interface PlatformInfo {
@@ -32,6 +32,7 @@ export type FieldValue =
   | number
   | boolean
   | OpsetToLayers
+  | Readonly<Record<string, OutputKind>>
   | ResourceUtilization
   | MixedPrecisionQuantizationConfig
   | GradientPTQConfig
@@ -55,7 +56,7 @@ export interface FieldDescription {
   /** Null leaves the choice to the platform, or stands for "off" (z_threshold). */
   readonly nullable: boolean;
   readonly default: FieldValue;
-  /** Values accepted now, for `enum`, and for `int` where only a few are; else null. */
+  /** Values accepted now, for `enum`, for `int` where only a few are, and for members that anybody names; else null. */
   readonly choices: readonly (string | number)[] | null;
   readonly minimum: number | null;
   readonly maximum: number | null;

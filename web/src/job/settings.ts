@@ -201,6 +201,11 @@ const words: Readonly<Record<string, Words>> = {
     group: 'activations',
     help: 'Takes BatchNormalization and Dropout that were exported in training mode as in inference.',
   },
+  output_roles: {
+    title: 'What outputs hold',
+    group: 'activations',
+    help: 'Boxes, scores, a mask, landmarks and so on, by output, as JSON; empty leaves it to the graph. The report judges each accordingly.',
+  },
   custom_tpc_opset_to_layer: {
     title: 'What operator sets stand for',
     group: 'activations',

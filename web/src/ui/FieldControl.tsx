@@ -70,7 +70,9 @@ export function FieldControl({ field, title, value, onChoose, hideLabel = false 
       <JsonField
         label={`${title}, as JSON`}
         value={value}
-        placeholder={field.members ? '{ "num_of_images": 32 }' : '{ "Add": ["Add", "Sub"] }'}
+        placeholder={
+          field.members ? '{ "num_of_images": 32 }' : field.choices ? '{ "y": "boxes" }' : '{ "Add": ["Add"] }'
+        }
         take={(text) => setObjectField(field, text)}
       />
     );
