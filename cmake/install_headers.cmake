@@ -11,7 +11,7 @@ set(todo
   core/quant/quantizers/quantizers.h core/quant/calibrators.h core/quant/corrections.h core/quant/error_functions.h
   core/tpc/builtin.h core/tpc/read.h core/tpc/read_mct.h
   core/framework/framework_info.h core/framework/operations_to_layers.h core/framework/overrides.h core/framework/platform_layers.h
-  core/framework/quantize_config.h
+ core/framework/chosen_layers.h core/framework/quantize_config.h
   core/evaluate/evaluation.h core/evaluate/output_difference.h core/evaluate/similarity.h
   core/simulate/program.h
   core/native/calibrate_data.h core/native/folder_source.h core/native/gather.h core/native/gather_fastest.h core/native/join_statistics.h core/native/make_report.h core/native/measure.h

@@ -3,6 +3,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/json.h"
+#include "core/framework/chosen_layers.h"
 #include "core/job/json_settings.h"
 #include "core/onnx/write.h"
 #include "core/ops/registry.h"
@@ -16,7 +17,6 @@
 #include "core/samples/sample_digest.h"
 #include "core/simulate/program.h"
 #include "wasm/js_source.h"
-#include "wasm/layers.h"
 #include "wasm/model_files.h"
 #include "wasm/sweep_job.h"
 #include "wasm/trial_job.h"
@@ -238,7 +238,7 @@ val Session::layers(const std::string& key, const std::string& text, size_t whic
   const auto job = job_of(model(key), std::move(settings));
   Json info = Json::array();
   val values = val::array();
-  for (const framework::Layer& layer : layers_of(job->model.graph, std::move(overrides), which)) {
+  for (const framework::Layer& layer : framework::chosen_layers(job->model.graph, std::move(overrides), which)) {
     Json weights = Json::array();
     for (const framework::LayerWeight& weight : layer.weights) {
       weights.push_back({{"name", weight.name}, {"shape", weight.value.shape().dims()}});

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/framework/attach.h"
+#include "core/framework/chosen_layers.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
 #include "tests/catch.h"
@@ -300,4 +301,19 @@ TEST_CASE("where something is annotated, all else stays float") {
   REQUIRE(first.input_config.enable_activation_quantization);
   REQUIRE(first.of(b.named("relu").id).activation == ActivationMode::kQuant);
   REQUIRE(first.of(b.named("last").id).activation == ActivationMode::kNoQuant);
+}
+
+TEST_CASE("a package is told the layers that an override chooses, whatever the others say") {
+  const GraphBuilder b = gemm_net();
+  const auto overrides = config::parse_overrides(
+      R"([{"name": "relu", "config": {"activation_n_bits": 4}}, {"type": "Gemm", "quantize_config": "NoOpQuantizeConfig"}])",
+      "overrides");
+  const std::vector<Layer> layers = chosen_layers(b.graph, overrides, 1);
+  REQUIRE(layers.size() == 2);
+  CHECK(layers[0].name == "dense");
+  CHECK(layers[0].activation == "relu");
+  CHECK(layers[0].kernel().value.data<float>()[1] == -0.9f);
+  CHECK(layers[1].name == "last");
+  CHECK(chosen_layers(b.graph, overrides, 0)[0].name == "relu");
+  CHECK_THROWS_AS(chosen_layers(b.graph, config::parse_overrides(R"({"name": "none", "config": {}})", "o"), 0), Error);
 }

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wasm/layers.h"
+#include "core/framework/chosen_layers.h"
 
 #include "core/base/json.h"
 #include "core/framework/overrides.h"
 
-namespace tersor::wasm {
+namespace tersor::framework {
 
 namespace {
 
-using framework::Layer;
-using framework::LayerQuantizer;
-
 /// Quantizes nothing and remembers every layer that it is asked about.
-class Witness : public framework::QuantizeConfig {
+class Witness : public QuantizeConfig {
  public:
   explicit Witness(std::vector<Layer>& seen) : seen_(seen) {}
   Weights get_weights_and_quantizers(const Layer& layer) const override {
@@ -32,18 +29,17 @@ class Witness : public framework::QuantizeConfig {
 
 }  // namespace
 
-std::vector<Layer> layers_of(const Graph& graph, std::vector<config::Override> overrides, size_t which) {
+std::vector<Layer> chosen_layers(const Graph& graph, std::vector<config::Override> overrides, size_t which) {
   std::vector<Layer> seen;
-  framework::QuantizeScope scope;
-  scope.add("Witness", [&](const Json&, const framework::QuantizeScope&, const std::string&) {
-    return std::make_shared<Witness>(seen);
-  });
+  QuantizeScope scope;
+  scope.add("Witness",
+            [&](const Json&, const QuantizeScope&, const std::string&) { return std::make_shared<Witness>(seen); });
   for (config::Override& one : overrides) one.quantize_config.clear();
   overrides.at(which).quantize_config = "\"Witness\"";
-  const framework::Overrides read(overrides, nullptr, scope);
+  const Overrides read(overrides, nullptr, scope);
   read.check_matched(graph);
   read.requests(graph);
   return seen;
 }
 
-}  // namespace tersor::wasm
+}  // namespace tersor::framework
