@@ -6,7 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
+#include "core/config/quantization_config.h"
+#include "core/config/recipe.h"
+#include "core/framework/chosen_layers.h"
 #include "core/framework/effective.h"
+#include "core/framework/framework_info.h"
+#include "core/framework/platform_layers.h"
 #include "core/job/json_settings.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/compare_samples.h"
@@ -22,6 +27,8 @@
 #include "core/samples/selection.h"
 #include "core/simulate/program.h"
 #include "core/tpc/builtin.h"
+#include "core/tpc/read.h"
+#include "core/trainable/quantizer_config.h"
 #include "core/trial/try_preprocessings.h"
 
 namespace tersor::python {
@@ -30,6 +37,14 @@ namespace {
 
 simulate::Profile profile_of(const std::string& runtime) {
   return enum_from_word<simulate::Profile>(runtime, "runtime");
+}
+
+template <class Config>
+Json checked_quantizer(const Json& json, const std::string& place) {
+  Config config;
+  from_json(json, config, place);
+  trainable::validate(config);
+  return to_json(config);
 }
 
 std::vector<int64_t> spread(const samples::DataSet& data, int64_t limit) {
@@ -214,6 +229,33 @@ std::string platform(const std::string& platform, const std::string& config) {
   return to_text(
       framework::effective_json(settings.platform, framework::effective_configs(settings.platform, settings.config)),
       false);
+}
+
+std::vector<framework::Layer> layers(const OpenModel& model, const std::string& settings, size_t which) {
+  const Json json = parse_json(settings, "settings");
+  std::vector<config::Override> overrides = config::read_overrides(json.at("overrides"), "overrides");
+  Settings given = read_settings(json, nullptr);
+  given.overrides.clear();
+  return framework::chosen_layers(prepare(model.opened, std::move(given))->model.graph, std::move(overrides), which);
+}
+
+std::string checked(const std::string& class_name, const std::string& value) {
+  const Json json = parse_json(value, class_name);
+  Json made;
+  if (class_name == "QuantizationConfig")
+    made = to_json(config::read_quantization_config(json, class_name));
+  else if (class_name == "FrameworkInfo")
+    made = to_json(framework::read_framework_info(json, class_name));
+  else if (class_name == "TargetPlatformCapabilities")
+    made = to_json(json.is_string() ? tpc::get_target_platform_capabilities_by_label(json.get<std::string>())
+                                    : framework::read_platform(value, class_name));
+  else if (class_name == "TrainableQuantizerWeightsConfig")
+    made = checked_quantizer<trainable::TrainableQuantizerWeightsConfig>(json, class_name);
+  else if (class_name == "TrainableQuantizerActivationConfig")
+    made = checked_quantizer<trainable::TrainableQuantizerActivationConfig>(json, class_name);
+  else
+    throw Error(ErrorCode::kInternal, "There is no class \"" + class_name + "\" here.");
+  return to_text(made, false);
 }
 
 }  // namespace tersor::python

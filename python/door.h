@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/framework/quantize_config.h"
 #include "core/job/tersor.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/gather_fastest.h"
@@ -95,5 +96,12 @@ RunOutputs run(const OpenModel& model, const std::shared_ptr<const samples::Data
 std::string platforms();
 /// How a platform (a name, or its JSON) quantizes each operator set under these fields of the configuration: JSON.
 std::string platform(const std::string& platform, const std::string& config);
+
+/// The layers that number `which` of the settings' overrides chooses in the prepared model, for QuantizeConfigs whose
+/// methods are Python.
+std::vector<framework::Layer> layers(const OpenModel& model, const std::string& settings, size_t which);
+
+/// A value of a class of the requirement documents, read and checked: JSON with every member written out.
+std::string checked(const std::string& class_name, const std::string& value);
 
 }  // namespace tersor::python

@@ -158,6 +158,22 @@ nb::list run_model(const OpenModel& model, const OpenData& data, const std::stri
   return outputs;
 }
 
+/// (name, operator type, activation function, count of outputs, weights); a weight is (name, shape, float32 bytes).
+nb::list layers_of_model(const OpenModel& model, const std::string& settings, size_t which) {
+  nb::list all;
+  for (const tersor::framework::Layer& layer : layers(model, settings, which)) {
+    nb::list weights;
+    for (const tersor::framework::LayerWeight& weight : layer.weights) {
+      nb::list shape;
+      for (const int64_t dim : weight.value.shape().dims()) shape.append(dim);
+      weights.append(
+          nb::make_tuple(weight.name, shape, nb::bytes(weight.value.bytes().data(), weight.value.bytes().size())));
+    }
+    all.append(nb::make_tuple(layer.name, layer.type, layer.activation, layer.outputs, weights));
+  }
+  return all;
+}
+
 }  // namespace
 
 }  // namespace tersor::python
@@ -218,4 +234,6 @@ NB_MODULE(_core, module) {
       "size"_a);
   module.def("platforms", &platforms);
   module.def("platform", &platform, "platform"_a, "config"_a);
+  module.def("layers", &layers_of_model, "model"_a, "settings"_a, "which"_a);
+  module.def("checked", &checked, "class_name"_a, "value"_a);
 }

@@ -10,6 +10,7 @@ The same core as the program `tersor` and the npm package, and the same bytes fo
 Calls work on several threads without the GIL; Ctrl+C ends them. What goes wrong is a `tersor.Error`.
 """
 
+from . import mct, tfmot
 from ._calls import calibrate, compare, evaluate, inspect, merge, platforms, quantize, run
 from ._core import __version__
 from ._error import Error
@@ -24,8 +25,10 @@ __all__ = [
     "compare",
     "evaluate",
     "inspect",
+    "mct",
     "merge",
     "platforms",
     "quantize",
     "run",
+    "tfmot",
 ]

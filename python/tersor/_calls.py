@@ -33,7 +33,8 @@ and all of them. What it raises ends the call."""
 Timer = Callable[[list[bytes], dict[str, numpy.ndarray]], Mapping[str, Any]]
 """Times ONNX files, the float model first, on a sample by name: `{"runtime": "name 1.0", "threads": 1, "milliseconds": [...]}`."""
 
-Platform = Union[str, Path_, Mapping[str, Any]]
+Platform = Union[str, Path_, Mapping[str, Any], Any]
+"""Also an `mct.target_platform.TargetPlatformCapabilities`."""
 
 
 def quantize(
@@ -45,9 +46,10 @@ def quantize(
     statistics: Union[Statistics, Iterable[Statistics], None] = None,
     calibration_samples: Optional[int] = None,
     preprocessing: Union[str, Mapping[str, Any], None] = None,
+    config: Any = None,
     preset: Optional[str] = None,
     overrides: Any = None,
-    framework_info: Optional[Mapping[str, Any]] = None,
+    framework_info: Any = None,
     recipe: Union[Path_, Mapping[str, Any], None] = None,
     allow_mismatch: bool = False,
     compare: bool = True,
@@ -56,7 +58,7 @@ def quantize(
     measure: Union[bool, Timer] = False,
     threads: int = 0,
     progress: Optional[Progress] = None,
-    **config: Any,
+    **fields: Any,
 ) -> Result:
     """Makes an int8 ONNX file of a float model.
 
@@ -74,12 +76,17 @@ def quantize(
     measure: take the fastest of the files that are as accurate, timed here in the package onnxruntime for some seconds, with
         one thread. The recipe repeats the choice anywhere without measuring; the report's `time` is what was measured.
     threads: how many work; 0: one for each core. The result does not depend on it.
-    config: fields of the configuration, as in `effort=2, weights_n_bits=4` (docs/configuration.md).
+    config: fields of the configuration (docs/configuration.md) as a dictionary or a JSON file's path; or an
+        `mct.QuantizationConfig`, which sets every field to the requirement documents' default that it does not name.
+    overrides, framework_info: dictionaries, or the classes of `tersor.mct` and `tersor.tfmot`.
+    fields: of the configuration by name, as in `effort=2, weights_n_bits=4`; they win over `config`.
     """
-    require_no_argument(config, quantize)
+    require_no_argument(fields, quantize)
     opened = open_model(model)
     timer = timer_of(measure)
-    settings = settings_of(platform, config, preset, overrides, framework_info, recipe, allow_mismatch)
+    settings = settings_of(
+        opened, platform, config, fields, preset, overrides, framework_info, recipe, allow_mismatch
+    )
     followed = settings["recipe"]
     if followed is not None and preprocessing is None:
         preprocessing = followed.get("preprocessing")
@@ -118,12 +125,13 @@ def calibrate(
     shard: tuple[int, int] = (1, 1),
     calibration_samples: Optional[int] = None,
     preprocessing: Union[str, Mapping[str, Any], None] = None,
+    config: Any = None,
     preset: Optional[str] = None,
     overrides: Any = None,
-    framework_info: Optional[Mapping[str, Any]] = None,
+    framework_info: Any = None,
     threads: int = 0,
     progress: Optional[Progress] = None,
-    **config: Any,
+    **fields: Any,
 ) -> Statistics:
     """Runs samples through the float model and keeps what it saw, for `quantize(statistics=...)`.
 
@@ -131,9 +139,9 @@ def calibrate(
         process gives. Of an array that is mapped from a file (`numpy.load(path, mmap_mode="r")`) only these are read.
     The other arguments are those of `quantize()`.
     """
-    require_no_argument(config, calibrate)
+    require_no_argument(fields, calibrate)
     opened = open_model(model)
-    settings = settings_of(platform, config, preset, overrides, framework_info)
+    settings = settings_of(opened, platform, config, fields, preset, overrides, framework_info)
     data, _ = open_samples(opened, samples, preprocessing)
     number, count = shard
     text = as_json(settings, "config")
@@ -227,9 +235,9 @@ def inspect(model: Model) -> dict[str, Any]:
     return json.loads(_core.inspect(open_model(model)))
 
 
-def platforms(name: Optional[Platform] = None, **config: Any) -> Any:
+def platforms(name: Optional[Platform] = None, **fields: Any) -> Any:
     """What files can be made for: a list; or how the platform of that name quantizes each operator set under these fields of
     the configuration."""
     if name is None:
         return json.loads(_core.platforms())
-    return json.loads(_core.platform(as_json(platform_of(name), "platform"), as_json(config, "config")))
+    return json.loads(_core.platform(as_json(platform_of(name), "platform"), as_json(fields, "config")))

@@ -8,6 +8,7 @@ import importlib.util
 import inspect
 import io
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,10 @@ from typing import Any, Union
 import numpy
 
 from . import _core
+from ._described import Described, plain
 from ._error import Error
+from ._layers import onnx_framework_info
+from ._overrides import overrides_as_data
 from ._timing import time_files
 
 Array = Any
@@ -193,24 +197,54 @@ def labels_of(data: _core.OpenData, labels: Any, group: int = 1) -> list[int]:
     return _core.labels(data, file, "labels.npy", group)
 
 
-def as_json(value: Any, place: str) -> str:
-    """As the core reads it; numbers of numpy are numbers."""
+_UNLIMITED = {"z_threshold", "weights_memory", "activation_memory", "total_memory", "bops"}
+"""Fields whose infinity is null in JSON; so are both ends of bounds."""
 
-    def plain(one: Any) -> Any:
-        if isinstance(one, (numpy.generic, numpy.ndarray)):
-            return one.tolist()
+
+def _without_infinity(value: Any, key: str = "") -> Any:
+    if isinstance(value, dict):
+        if key.endswith("_min_max_mapping"):
+            return {name: _bounds(one) for name, one in value.items()}
+        return {name: _without_infinity(one, name) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_without_infinity(one, f"{key}[{k}]") for k, one in enumerate(value)]
+    if isinstance(value, float) and math.isinf(value):
+        if key not in _UNLIMITED or value < 0:
+            raise Error("invalid_argument", "This is no number of JSON, and here no limit that may be none.", key)
+        return None
+    return value
+
+
+def _bounds(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != 2:
+        return value
+    return [None if one == end else one for one, end in zip(value, (-math.inf, math.inf))]
+
+
+def as_json(value: Any, place: str) -> str:
+    """As the core reads it; numbers of numpy are numbers, values of the documents' classes are what they hold."""
+
+    def refuse(one: Any) -> Any:
         raise TypeError(f"a {type(one).__name__} cannot be written as JSON")
 
     try:
-        return json.dumps(value, default=plain, allow_nan=False)
+        return json.dumps(_without_infinity(plain(value)), default=refuse, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise Error("invalid_argument", f"This cannot be written as JSON: {error}.", place) from None
 
 
+def json_of_core(name: str, value: Any) -> Any:
+    """A value of a class that the core knows, checked there, with every member."""
+    return json.loads(_core.checked(name, as_json(value, name)))
+
+
 def platform_of(platform: Any) -> Any:
     """A name such as "ort-cpu@v1", or the content of a platform file, whose path may be given."""
-    if platform is None or isinstance(platform, Mapping):
+    if platform is None or isinstance(platform, (Mapping, Described)):
         return platform
+    if not _is_path(platform):
+        message = f"A {type(platform).__name__} is no platform."
+        raise Error("invalid_argument", message, "platform", "Give a name, a file's path or its content.")
     text = os.fspath(platform)
     if isinstance(platform, str) and not text.endswith(".json") and os.sep not in text:
         return text
@@ -240,23 +274,27 @@ def require_no_argument(config: Mapping[str, Any], function: Callable[..., Any])
 
 
 def settings_of(
+    model: _core.OpenModel,
     platform: Any = None,
-    config: Mapping[str, Any] | None = None,
+    config: Any = None,
+    fields: Mapping[str, Any] | None = None,
     preset: str | None = None,
     overrides: Any = None,
     framework_info: Any = None,
     recipe: Any = None,
     allow_mismatch: bool = False,
 ) -> dict[str, Any]:
-    return {
+    """As the core reads them. A class of the documents has the documents' defaults: `config` sets the preset then."""
+    settings = {
         "platform": platform_of(platform),
-        "config": dict(config or {}),
-        "preset": preset,
+        "config": config_of(config, fields, platform),
+        "preset": preset_of(config, preset),
         "overrides": overrides,
-        "framework_info": framework_info,
+        "framework_info": onnx_framework_info(framework_info) if isinstance(framework_info, Mapping) else framework_info,
         "recipe": json_file(recipe, "recipe"),
         "allow_mismatch": allow_mismatch,
     }
+    return {**settings, "overrides": overrides_as_data(model, settings, as_json)}
 
 
 def timer_of(measure: Any) -> Any:
@@ -281,3 +319,18 @@ def timer_of(measure: Any) -> Any:
         return json.dumps(dict(timer(files, arrays)), default=float)
 
     return timed
+
+
+def config_of(config: Any, fields: Mapping[str, Any] | None, platform: Any) -> dict[str, Any]:
+    given = plain(json_file(config, "config"))
+    if given is not None and not isinstance(given, dict):
+        raise Error("invalid_config", f"A {type(config).__name__} is no configuration.", "config", "Give a dictionary.")
+    if isinstance(config, Described) and platform is not None and str(platform).partition("@")[0] != "any":
+        # A class always holds the fields that are a platform's to decide: at the document's default they say nothing.
+        usual, open_ = type(config)().get_config(), json_of_core(type(config).__name__, {})
+        given = {k: None if open_.get(k, v) is None and v == usual.get(k) else v for k, v in given.items()}
+    return {**(given or {}), **(fields or {})}
+
+
+def preset_of(config: Any, preset: str | None) -> str | None:
+    return "requirements" if preset is None and isinstance(config, Described) else preset

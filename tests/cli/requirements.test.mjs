@@ -15,14 +15,14 @@ if (!here) console.log('skipped: names of the requirement documents (TERSOR_SHAR
 
 const read = (...parts) => readFileSync(path.join(root, ...parts), 'utf8');
 
-/** name, C++, JSON, TypeScript, program and test of each line; empty where a cell is. */
+/** name, C++, JSON, TypeScript, Python, program and test of each line; empty where a cell is. */
 const lines = read('docs/requirements.md')
   .split('\n')
   .filter((line) => line.startsWith('| `'))
   .map((line) => {
     const cells = line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '').trim());
-    const [name, cpp, json, typescript, program] = cells.map((cell) => cell.replaceAll('`', ''));
-    return { name, cpp, json, typescript, program, acts: cells[5] };
+    const [name, cpp, json, typescript, , program] = cells.map((cell) => cell.replaceAll('`', ''));
+    return { name, cpp, json, typescript, program, acts: cells[6] };
   });
 
 const filesUnder = (folder, pattern) =>
