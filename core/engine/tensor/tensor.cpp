@@ -82,7 +82,8 @@ Tensor Tensor::make_unset(DType dtype, Shape shape) {
 }
 
 Tensor Tensor::alias(DType dtype, Shape shape, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
-  const size_t wanted = bytes_for(dtype, shape.elements());
+  // In 64 bits: a machine of 32 could not count what the shapes of damaged files need.
+  const uint64_t wanted = (static_cast<uint64_t>(shape.elements()) * static_cast<uint64_t>(bits_of(dtype)) + 7) / 8;
   if (bytes.size() != wanted)
     throw Error(ErrorCode::kInvalidModel, "A " + std::string(name_of(dtype)) + " tensor of shape " + shape.text() +
                                               " needs " + std::to_string(wanted) + " bytes, found " +
