@@ -180,7 +180,7 @@ int64_t expected_size(const Graph& original, const Graph& prepared, const framew
   int64_t bytes = model_bytes + size_of(prepared) - size_of(original);
   if (!config.keep_metadata) bytes -= onnx::exporter_notes_size(original);
   std::set<size_t> groups;
-  for (const ptq::PlacedTensor& tensor : placement.tensors)
+  for (const ptq::PlacedTensor& tensor : (asked.placement != nullptr ? *asked.placement : placement).tensors)
     bytes += Added(prepared.name_of(tensor.value)).pair(groups.insert(tensor.group).second);
   std::vector<size_t> nodes;
   std::vector<passes::KernelOp> kernels, quantized;

@@ -15,6 +15,7 @@ namespace tersor::report {
 struct AskedFloat {
   std::span<const size_t> kernels = {};  // nodes of the prepared graph whose weights stay in float
   bool constants = false;                // tables, weights of recurrent layers and other constants stay in float too
+  const ptq::Placement* placement = nullptr;  // the quantizers that are left then; null: all of them
 };
 
 /// The expected size of the quantized file in bytes, before any sample was seen.

@@ -236,7 +236,8 @@ std::vector<size_t> possible_front_ends(const Graph& graph, const Placement& pla
     if (const auto reduction = reduction_before(graph, uses, roles, found->operand)) {
       const Node& node = graph.nodes()[*reduction];
       const int64_t from = count(node.inputs[0]), to = count(node.outputs[0]);
-      if (from == 0 || to == 0 || static_cast<double>(from) >= kStatisticShrinks * static_cast<double>(to)) continue;
+      const bool known = from != 0 && to != 0;
+      if (known && static_cast<double>(from) >= kStatisticShrinks * static_cast<double>(to)) continue;
     }
     kernels.merge(kernels_before(graph, uses, roles, found->operand));
   }
