@@ -163,6 +163,62 @@ def conv_case(quantized, kind, inner, outer, side, kernel, wide=None):
                 tail=sum(b % 16 * (1 if depthwise else a) for a, b in ((inner, outer), (outer, inner))) * np.prod(shape_of) * per_step)
 
 
+def line_case(quantized, kind, inner, outer, length, kernel):
+    """As conv_case, along one axis, for which the runtime has other kernels."""
+    depthwise = kind == 'depthwise'
+
+    def build(chain, k):
+        for a, b in ((inner, outer), (outer, inner)):
+            weight = chain.weight((b, 1 if depthwise else a, kernel), 0)
+            chain.add('Conv', [weight, chain.bias(b)], pads=[kernel // 2] * 2, group=a if depthwise else 1)
+
+    weight = 2 * inner * (1 if depthwise else outer) * kernel
+    return Case(f"{'QLinearConv' if quantized else 'Conv'}/{kind}/line", quantized, (1, inner, length), build, node=2, input=(inner + outer) * length,
+                output=(inner + outer) * length, product=weight * length, column=(inner + outer) * kernel * length if kind == 'dense' else 0,
+                weight=weight, place=2 * length)
+
+
+def dilated_case(quantized, kind, channels, side, kernel):
+    depthwise = kind == 'depthwise'
+    weight, area = channels * (1 if depthwise else channels) * kernel * kernel, side * side
+
+    def build(chain, k):
+        chain.add('Conv', [chain.weight((channels, 1 if depthwise else channels, kernel, kernel), 0), chain.bias(channels)],
+                  pads=[2 * (kernel // 2)] * 4, dilations=[2, 2], group=channels if depthwise else 1)
+    return Case(f"{'QLinearConv' if quantized else 'Conv'}/{kind}/dilated", quantized, (1, channels, side, side), build, input=channels * area,
+                output=channels * area, product=weight * area, column=0 if depthwise else channels * kernel * kernel * area, weight=weight, place=area)
+
+
+def rare_conv_cases(quantized):
+    cases = []
+    for inner, outer, length in ((16, 64, 800), (64, 256, 100), (128, 512, 50), (32, 32, 400), (256, 256, 32)):
+        cases.append(line_case(quantized, 'pointwise', inner, outer, length, 1))
+    for inner, outer, length, kernel in ((16, 32, 800, 3), (64, 64, 200, 3), (128, 128, 64, 5), (40, 64, 100, 3), (8, 16, 1600, 9), (256, 256, 32, 3)):
+        cases.append(line_case(quantized, 'dense', inner, outer, length, kernel))
+    for channels, length, kernel in ((32, 800, 3), (64, 200, 9), (256, 64, 3), (128, 100, 15), (16, 400, 5), (512, 32, 7), (96, 300, 3), (64, 64, 31)):
+        cases.append(line_case(quantized, 'depthwise', channels, channels, length, kernel))
+    for channels, side, kernel in ((16, 48, 3), (32, 32, 3), (64, 16, 3), (64, 28, 3), (128, 14, 3)):
+        cases.append(dilated_case(quantized, 'dense', channels, side, kernel))
+    for channels, side, kernel in ((32, 56, 3), (96, 28, 3), (240, 14, 5), (512, 14, 3), (16, 80, 3), (64, 28, 5), (24, 40, 3), (192, 7, 3)):
+        cases.append(dilated_case(quantized, 'depthwise', channels, side, kernel))
+    if quantized:
+        return cases  # the runtime has no integer kernel for what follows
+    for channels, outer, side, kernel, stride in ((16, 16, 28, 2, 2), (32, 32, 14, 4, 2), (64, 64, 14, 2, 2), (64, 64, 28, 3, 1), (128, 128, 7, 4, 2), (24, 24, 40, 3, 1)):
+        def build(chain, k, channels=channels, outer=outer, side=side, kernel=kernel, stride=stride):
+            pad = (kernel - stride) // 2 if stride > 1 else kernel // 2
+            chain.add('ConvTranspose', [chain.constant(f'w{k}', chain.random.standard_normal((channels, outer, kernel, kernel)).astype(np.float32)), chain.bias(outer)],
+                      strides=[stride] * 2, pads=[pad] * 4)
+            if stride > 1:
+                chain.value = chain.node('Slice', [chain.value, chain.constant('b', np.array([0, 0])), chain.constant('e', np.array([side, side])),
+                                                   chain.constant('axes', np.array([2, 3]))])
+        weight, area = channels * outer * kernel * kernel, side * side
+        case = Case('ConvTranspose', False, (1, channels, side, side), build, input=channels * area, output=outer * area * stride * stride,
+                    product=weight * area, column=outer * kernel * kernel * area, weight=weight, place=area * stride * stride)
+        case.minus = {'copies': (1, outer * area)} if stride > 1 else {}
+        cases.append(case)
+    return cases
+
+
 def conv_cases(quantized):
     cases = []
     for inner, outer, side in ((8, 24, 96), (16, 64, 56), (24, 144, 56), (32, 192, 28), (64, 384, 14), (160, 960, 7), (96, 96, 28),
@@ -230,7 +286,7 @@ def binary(op, quantized):
 
 def elementwise_cases():
     cases = []
-    for op in ('Sigmoid', 'Tanh', 'Erf', 'Exp', 'Sqrt', 'HardSigmoid', 'HardSwish', 'Relu', 'LeakyRelu', 'Neg', 'Softplus', 'Log'):
+    for op in ('Sigmoid', 'Tanh', 'Erf', 'Exp', 'Sqrt', 'HardSigmoid', 'HardSwish', 'Relu', 'LeakyRelu', 'Neg', 'Softplus', 'Log', 'Sin'):
         cases += unary(op, False, op)
     cases += unary('Clip', False, 'Clip', more=lambda c, s: [c.constant('lo', np.float32(0)), c.constant('hi', np.float32(6))])
     cases += unary('Mul/constant', False, 'Mul', more=lambda c, s: [c.constant('gain', np.ones((1, s[1], 1, 1), np.float32) * 1.01)])
@@ -465,16 +521,16 @@ def main():
     parser.add_argument('out', type=pathlib.Path, help='the file to write')
     parser.add_argument('--platform', default='ort-cpu', help='the platform that the prices go into; "" writes them alone')
     parser.add_argument('--seconds', type=float, default=0.1, help='for each case')
-    parser.add_argument('--only', help='operators whose name begins so; the others keep their prices')
+    parser.add_argument('--only', nargs='+', default=[], help='operators whose names begin or end so; the others keep their prices')
     parser.add_argument('--only-cold', action='store_true', help='the speed of weights from memory; all else keeps its price')
     parser.add_argument('--web', action='store_true', help='in onnxruntime-web in Chromium')
     parser.add_argument('--verbose', action='store_true')
     args = parser.parse_args()
     known = json.loads(args.out.read_text()) if (args.only or args.only_cold) and args.out.exists() else {'prices': {}}
     prices = known['prices'].get('prices', known['prices'])
-    cases = [case for case in (elementwise_cases() + quantizer_cases() + conv_cases(False) + conv_cases(True) + matrix_cases(False) +
+    cases = [case for case in (elementwise_cases() + quantizer_cases() + conv_cases(False) + conv_cases(True) + rare_conv_cases(False) + rare_conv_cases(True) + matrix_cases(False) +
                                matrix_cases(True) + pool_cases() + mover_cases() + recurrent_cases())
-             if (not args.only or case.operator.startswith(args.only)) and (not args.only_cold or case.work.get('cold'))]
+             if (not args.only or case.operator.startswith(tuple(args.only)) or case.operator.endswith(tuple(args.only))) and (not args.only_cold or case.work.get('cold'))]
     # An operator's cases one after the other, and those that others are taken off first.
     operators = list(dict.fromkeys(case.operator for case in cases))
     cases.sort(key=lambda case: operators.index(case.operator))

@@ -99,3 +99,39 @@ TEST_CASE("a convolution whose weight is restored in each run has its products a
     REQUIRE(nanoseconds(true) == Approx(nanoseconds(false)));
   }
 }
+
+TEST_CASE("a convolution along one axis or with dilations has its own price, or that of its kind as a guess") {
+  NamedModel model;
+  model.input("x", {1, 8, 50}).weight("w", {8, 8, 3}).weight("v", {8, 1, 3});
+  model.node("Conv", {"x", "w"}, {"c"}).node("Conv", {"c", "v"}, {"y"}, {{"group", int64_t{8}}}).output("y");
+  const Model line = model.build();
+  tpc::PriceList list = priced("Conv/dense", &tpc::Price::node, 1e6);
+  list.prices["Conv/depthwise"].node = 2e6;
+  REQUIRE(*cost::expected_milliseconds(line, list) == Approx(3));
+  REQUIRE(cost::unpriced_operators(line, list) == std::vector<std::string>{"Conv along one axis"});
+  list.prices["Conv/dense/line"].node = 10e6;
+  list.prices["Conv/depthwise/line"].node = 20e6;
+  REQUIRE(*cost::expected_milliseconds(line, list) == Approx(30));
+  REQUIRE(cost::unpriced_operators(line, list).empty());
+
+  NamedModel wide;
+  wide.input("x", {1, 8, 12, 12}).weight("w", {8, 8, 3, 3});
+  wide.node("Conv", {"x", "w"}, {"y"}, {{"dilations", std::vector<int64_t>{2, 2}}}).output("y");
+  REQUIRE(cost::unpriced_operators(wide.build(), list) == std::vector<std::string>{"Conv with dilations"});
+  list.prices["Conv/dense/dilated"].node = 5e6;
+  REQUIRE(*cost::expected_milliseconds(wide.build(), list) == Approx(5));
+}
+
+TEST_CASE("an operator without a price is named when it has more than a tenth of the values") {
+  tpc::PriceList list = priced("Relu", &tpc::Price::node, 1e6);
+  list.prices["GlobalAveragePool"].node = 1;
+  const std::map<std::string, Attribute> turned{{"equation", std::string("abcd->abdc")}},
+      summed{{"equation", std::string("abcd->ab")}};
+  NamedModel model;
+  model.input("x", {1, 2, 20, 20}).node("Relu", {"x"}, {"r"}).node("Einsum", {"r"}, {"y"}, turned).output("y");
+  REQUIRE(cost::unpriced_operators(model.build(), list) == std::vector<std::string>{"Einsum"});
+  NamedModel small;
+  small.input("x", {1, 2, 200, 200}).node("Relu", {"x"}, {"r"}).node("GlobalAveragePool", {"r"}, {"p"});
+  small.node("Einsum", {"p"}, {"y"}, summed).output("y");
+  REQUIRE(cost::unpriced_operators(small.build(), list).empty());
+}

@@ -160,6 +160,8 @@ std::vector<Diagnostic> remarks_on(const Job& job, const QuantizeResult& result)
       report::remarks_of({}, job.notes, draft.model.graph, draft.placement, result.plan, draft.statistics);
   const auto& asked = (job.asked ? *job.asked : job).settings.config;
   for (Diagnostic& one : float_edges(asked.io_types, result.model)) remarks.push_back(std::move(one));
+  if (auto unknown = report::unknown_time(job.model, job.settings.platform.all_prices()))
+    remarks.push_back(std::move(*unknown));
   for (Diagnostic& one : report::idle_remarks(asked, draft.rewrites, result.plan)) remarks.push_back(std::move(one));
   return remarks;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/base/names.h"
 #include "core/cost/expected_time.h"
 
 namespace tersor::report {
@@ -55,6 +56,7 @@ std::optional<TimeForecast> forecast_time(const Model& in_float, const Model& qu
                                           const std::vector<const tpc::PriceList*>& prices) {
   std::optional<TimeForecast> forecast;
   for (const tpc::PriceList* list : prices) {
+    if (!cost::unpriced_operators(in_float, *list).empty()) continue;
     const auto before = cost::expected_milliseconds(in_float, *list);
     const auto after = cost::expected_milliseconds(quantized, *list);
     if (!before || !after) return std::nullopt;
@@ -65,6 +67,19 @@ std::optional<TimeForecast> forecast_time(const Model& in_float, const Model& qu
   }
   if (forecast) forecast->sentence = sentence_of(*forecast);
   return forecast;
+}
+
+std::optional<Diagnostic> unknown_time(const Model& in_float, const std::vector<const tpc::PriceList*>& prices) {
+  std::string operators;
+  for (const tpc::PriceList* list : prices) {
+    const auto unpriced = cost::unpriced_operators(in_float, *list);
+    if (unpriced.empty()) return std::nullopt;
+    operators = joined(unpriced);
+  }
+  if (operators.empty()) return std::nullopt;
+  return Diagnostic{"time_unknown",
+                    "How fast the file runs is not known: of " + operators + " no time has been measured.", "time",
+                    "Time the float and the quantized file in the runtime that you use."};
 }
 
 }  // namespace tersor::report

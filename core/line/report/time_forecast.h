@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/base/diagnostic.h"
 #include "core/base/fields.h"
 #include "core/graph/graph.h"
 #include "core/tpc/price_list.h"
@@ -77,9 +78,13 @@ bool is_faster(const TimeForecast& forecast);
 /// True if a run is so short that the runtime's overhead per node dominates, about which prices say little.
 bool is_too_short(const TimeForecast& forecast);
 
-/// The time by the first of the lists, and the speed by each of the others. Returns nothing if there is no list or if
-/// shapes depend on the samples.
+/// The time by the first of the lists, and the speed by each of the others, without lists that lack prices of what the
+/// model mostly does. Returns nothing if no list is left or if shapes depend on the samples.
 std::optional<TimeForecast> forecast_time(const Model& in_float, const Model& quantized,
                                           const std::vector<const tpc::PriceList*>& prices);
+
+/// Says which operators have no price, if that is so in all of the lists and there is one. Of the quantized file they
+/// are operators of the float model.
+std::optional<Diagnostic> unknown_time(const Model& in_float, const std::vector<const tpc::PriceList*>& prices);
 
 }  // namespace tersor::report

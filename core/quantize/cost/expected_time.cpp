@@ -113,6 +113,26 @@ std::optional<double> expected_milliseconds(const Model& model, const tpc::Price
   return milliseconds;
 }
 
+std::vector<std::string> unpriced_operators(const Model& model, const tpc::PriceList& prices) {
+  constexpr double kShare = 0.1;
+  const ValueTypes types = value_types(model);
+  if (types.empty()) return {};
+  const OperatorPrices known(prices, model.graph, types);
+  double all = 0, unpriced = 0;
+  std::vector<std::string> found;
+  for (const Node& node : model.graph.nodes()) {
+    double values = 0;
+    for (const auto* edges : {&node.inputs, &node.outputs})
+      for (const ValueId id : *edges) values += known.elements(id);
+    all += values;
+    const std::string operation = known.guessed(node);
+    if (operation.empty()) continue;
+    unpriced += values;
+    if (std::find(found.begin(), found.end(), operation) == found.end()) found.push_back(operation);
+  }
+  return unpriced > kShare * all ? found : std::vector<std::string>{};
+}
+
 std::vector<NodeTime> times_by_node(const Model& run, const tpc::PriceList& prices) {
   const ValueTypes types = value_types(run);
   if (types.empty()) return {};

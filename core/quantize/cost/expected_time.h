@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -14,6 +15,10 @@ namespace tersor::cost {
 /// Milliseconds. `model` is a float model or a file with QuantizeLinear and DequantizeLinear, and is valid. None where
 /// shapes cannot be known before the samples.
 std::optional<double> expected_milliseconds(const Model& model, const tpc::PriceList& prices);
+
+/// The operators of which no price has been measured, in the graph's order, if they read and write more than a tenth of
+/// all values. A forecast would be a guess then.
+std::vector<std::string> unpriced_operators(const Model& model, const tpc::PriceList& prices);
 
 /// What one node of a graph takes as the runtime's optimizer leaves it.
 struct NodeTime {

@@ -47,6 +47,9 @@ std::string_view nearest(const Node& node) {
   if (node.op_type == "Elu" || node.op_type == "Selu" || node.op_type == "Celu") return "Exp";
   if (node.op_type == "PRelu") return "LeakyRelu";
   if (node.op_type == "GlobalMaxPool") return "GlobalAveragePool";
+  static constexpr std::array<std::string_view, 12> kCircular{"Cos",  "Tan",   "Asin",  "Acos",  "Atan", "Sinh",
+                                                              "Cosh", "Asinh", "Acosh", "Atanh", "Sin",  "Mod"};
+  if (is_one_of(node, kCircular)) return "Sin";
   return node.inputs.size() > 1 ? "Add" : "Neg";
 }
 
@@ -111,6 +114,36 @@ std::string OperatorPrices::kind_of_conv(const Node& node) const {
   return places == 1 && groups == 1 ? "pointwise" : "dense";
 }
 
+std::string OperatorPrices::name_of_conv(const Node& node, const std::string& type) const {
+  if (type == "ConvTranspose") return prices_.find(type) != nullptr ? type : "Conv/dense";
+  const std::string name = type + "/" + kind_of_conv(node), exact = name + std::string(form_of_conv(node));
+  return prices_.find(exact) != nullptr ? exact : name;
+}
+
+std::string_view OperatorPrices::form_of_conv(const Node& node) const {
+  const Shape* weight = conv_weight_shape(node);
+  if (weight != nullptr && weight->rank() == 3) return "/line";
+  const auto steps = node.ints_or("dilations", {});
+  const bool dilated = std::any_of(steps.begin(), steps.end(), [](int64_t step) { return step != 1; });
+  return dilated && kind_of_conv(node) != "pointwise" ? "/dilated" : "";
+}
+
+std::string OperatorPrices::guessed(const Node& node) const {
+  if (node.op_type == "ConvTranspose") return prices_.find("ConvTranspose") == nullptr ? "ConvTranspose" : "";
+  if (is_conv(node)) {
+    const std::string_view form = form_of_conv(node);
+    const bool known = name_of_conv(node, node.op_type).ends_with(form);
+    return known ? "" : form == "/line" ? "Conv along one axis" : "Conv with dilations";
+  }
+  constexpr Trait kLikeOthers =
+      kMoves | Trait::kActivation | Trait::kFunction | Trait::kArithmetic | Trait::kReduces | Trait::kRecurrent;
+  if (has_trait(node, kLikeOthers) || is_product(node) || copies(node) || is_view(node)) return "";
+  const std::string_view like = nearest(node);
+  const bool known = prices_.find(node.op_type) != nullptr || (like != "Add" && like != "Neg") ||
+                     node.op_type == "QuantizeLinear" || node.op_type == "DequantizeLinear";
+  return known ? "" : node.op_type;
+}
+
 Work OperatorPrices::work_of(const Node& node, double bytes) const {
   Work work;
   for (const ValueId id : node.inputs) work.inputs += elements(id);
@@ -154,15 +187,16 @@ Work OperatorPrices::work_of(const Node& node, double bytes) const {
 }
 
 std::string OperatorPrices::name_of(const Node& node) const {
-  if (node.op_type == "ConvTranspose") return "Conv/dense";
-  if (is_conv(node)) return node.op_type + "/" + kind_of_conv(node);
+  if (is_conv(node)) return name_of_conv(node, node.op_type);
   if (has_trait(node, Trait::kRecurrent)) return "LSTM";
   const auto index = node.outputs.empty() ? 0 : static_cast<size_t>(node.outputs[0].index);
   const bool is_integer = index < types_.size() && types_[index] && bits_of(types_[index]->dtype) == 8;
   std::string name = copies(node) ? "copies" : node.op_type;
   if (is_integer && prices_.find(name + "/integer") != nullptr) return name + "/integer";
   if (prices_.find(name) != nullptr) return name;
-  return is_integer ? "copies/integer" : std::string(nearest(node));
+  if (is_integer) return "copies/integer";
+  const std::string_view like = nearest(node);
+  return std::string(like == "Sin" && prices_.find("Sin") == nullptr ? "Log" : like);
 }
 
 double OperatorPrices::priced(const std::string& name, const Work& work) const {
@@ -188,7 +222,7 @@ double OperatorPrices::of(const Node& node) const {
 double OperatorPrices::in_integers(const Node& node) const {
   if (is_view(node)) return priced("copies/integer", {});
   const Work work = work_of(node, weight_bytes_ / kBytesOfFloat);
-  if (node.op_type == "Conv") return priced("QLinearConv/" + kind_of_conv(node), work);
+  if (node.op_type == "Conv") return priced(name_of_conv(node, "QLinearConv"), work);
   if (node.op_type == "Gemm") return priced("QGemm", work);
   if (node.op_type == "MatMul") return priced("QLinearMatMul", work);
   if (prices_.find("QLinear" + node.op_type) != nullptr) return priced("QLinear" + node.op_type, work);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/cost/value_types.h"
@@ -36,6 +37,10 @@ class OperatorPrices {
   /// Of restoring a constant of that many elements from its integers in each run.
   double restoring(double elements) const;
 
+  /// What the node is called where no price of its kind has been measured and that of an operator which is not like it
+  /// stands in; else empty.
+  std::string guessed(const Node& node) const;
+
   /// Of an activation; 0 where the shape is not known, and of what the runtime computes when it opens the file.
   double elements(ValueId value) const;
   int rank(ValueId value) const;
@@ -48,6 +53,10 @@ class OperatorPrices {
   Work work_of(const Node& node, double bytes) const;
   std::string name_of(const Node& node) const;
   std::string kind_of_conv(const Node& node) const;
+  /// "/line" along one axis, "/dilated", or "": kernels of their own in the runtime.
+  std::string_view form_of_conv(const Node& node) const;
+  /// The price of the Conv as an operator of that type: of its kind and form, or of its kind where there is none.
+  std::string name_of_conv(const Node& node, const std::string& type) const;
   ValueId weight_of(const Node& node) const;
   /// Of an initializer, or of what the runtime folds into one; null of anything else.
   const Shape* constant_shape(ValueId value) const;
