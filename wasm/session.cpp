@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/framework/chosen_layers.h"
 #include "core/job/json_settings.h"
+#include "core/onnx/integer_edges.h"
 #include "core/onnx/write.h"
 #include "core/ops/registry.h"
 #include "core/report/guess_remark.h"
@@ -358,8 +359,7 @@ void Session::begin_job(const std::string& key, const std::string& kind, const s
                                   settings.at("group").get<int64_t>(), std::move(reference));
   } else if (kind == "run") {
     running.runner = std::make_unique<run::Runner>(simulate::compile(opened.opened->model, profile_of(settings)));
-    const Graph& graph = opened.opened->model.graph;
-    for (const ValueId id : graph.outputs) running.outputs.push_back(graph.value(id).name);
+    running.model = {opened.opened, &opened.opened->model};
   } else {
     const Model& quantized = model(settings.at("quantized").get<std::string>()).opened->model;
     const Json& chosen = settings.at("samples");
@@ -414,12 +414,25 @@ val Session::run_loaded(const std::string& key) {
   RunningJob& running = this->running(key);
   TERSOR_CHECK(running.runner && running.loaded);
   const std::vector<Tensor>& inputs = running.loaded->inputs;
-  Json info{{"inputs", Json::array()}, {"outputs", Json::array()}};
+  Json info;
   val values = val::array();
-  for (size_t i = 0; i < inputs.size(); ++i) append(info["inputs"], values, running.inputs[i].name, inputs[i]);
+  const Model& model = *running.model;
+  const auto add = [&](Json& info, const std::vector<ValueId>& edges, std::span<const Tensor> tensors,
+                       bool as_in_file) {
+    info = Json::array();
+    for (size_t i = 0; i < tensors.size(); ++i)
+      append(info, values, model.graph.name_of(edges[i]),
+             as_in_file ? onnx::file_form(model, edges[i], tensors[i]) : tensors[i]);
+  };
   try {
     const std::vector<Tensor> outputs = running.runner->run(inputs);
-    for (size_t i = 0; i < outputs.size(); ++i) append(info["outputs"], values, running.outputs[i], outputs[i]);
+    const auto& [from, to] = std::pair(model.graph.inputs, model.graph.outputs);
+    add(info["inputs"], from, inputs, false);
+    add(info["outputs"], to, outputs, false);
+    if (!model.narrow.empty()) {
+      add(info["file"]["inputs"], from, inputs, true);
+      add(info["file"]["outputs"], to, outputs, true);
+    }
   } catch (const Error& error) {
     throw error.within(running.loaded->place);
   }

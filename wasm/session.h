@@ -125,7 +125,7 @@ class Session {
     std::unique_ptr<SampleJob> job;
     std::unique_ptr<StepJob> steps;
     std::unique_ptr<run::Runner> runner;  // one of the three
-    std::vector<std::string> outputs;     // names, where there is a runner
+    std::shared_ptr<const Model> model;   // that the runner runs
     std::optional<JobSample> loaded;      // the next to be added
   };
 

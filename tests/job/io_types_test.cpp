@@ -4,7 +4,10 @@
 #include "core/base/json.h"
 #include "core/onnx/integer_edges.h"
 #include "core/onnx/read.h"
+#include "core/onnx/rewrite_forms.h"
 #include "core/report/report_of.h"
+#include "core/samples/model_inputs.h"
+#include "core/samples/preprocessing.h"
 #include "tests/catch.h"
 #include "tests/support/corrected.h"
 
@@ -82,6 +85,54 @@ TEST_CASE("integers that are given as the metadata says give integers that stand
     REQUIRE(static_cast<float>(number("y", "scale")) *
                 static_cast<float>(found.data<int8_t>()[k] - static_cast<int>(number("y", "zero_point"))) ==
             wanted.data<float>()[k]);
+}
+
+TEST_CASE("a file that takes pixels gives what pictures give after their preprocessing") {
+  const auto input = samples::model_inputs(network().graph)[0];
+  for (const char* preset : {"unit", "imagenet", "signed", "raw"}) {
+    for (const auto types : {config::IoTypes::kPixels, config::IoTypes::kPixelsInt8}) {
+      INFO(preset << " " << enum_word(types));
+      samples::Preprocessing how = samples::preset(preset, input);
+      how.channels = samples::Channels::kBgr;
+      samples::Picture picture{6, 6, 3, {}};
+      for (int k = 0; k < 6 * 6 * 3; ++k) picture.pixels.push_back(static_cast<uint8_t>(k * 37 % 256));
+      const Tensor floats = samples::picture_to_tensor(picture, how, input);
+      config::QuantizationConfig config = test::plain_config();
+      config.io_types = types;
+      const auto job = with_preprocessing(*test::job_of(network(), "ort-cpu", config), to_text(to_json(how), false));
+      calibrate::Calibrator calibrator = calibrator_of(*job, 1);
+      const std::vector<Tensor> sample{floats};
+      calibrator.add({0, samples::sample_digest(sample)}, "", sample);
+      const auto result = quantize(*job, calibrator.statistics());
+      const Model file = onnx::read(onnx::Source::of(result.bytes));
+      REQUIRE(file.graph.value(file.graph.inputs[0]).dtype == DType::kUint8);
+      const bool folds = std::string_view(preset) == "unit" || std::string_view(preset) == "raw";
+      REQUIRE(file.graph.nodes()[0].is(folds ? "DequantizeLinear" : "Cast"));
+
+      how.scale = 1;
+      how.mean = {0};
+      how.stddev = {1};
+      auto as_pixels = input;
+      as_pixels.dtype = DType::kUint8;
+      const Tensor pixels = samples::picture_to_tensor(picture, how, as_pixels);
+      const auto run = [](const Model& model, const Tensor& given) {
+        return run::Runner(simulate::compile(model, simulate::Profile::kX64)).run(std::vector<Tensor>{given})[0];
+      };
+      const Tensor wanted = run(result.model, floats);
+      const Model opened = open_model(onnx::Source::of(result.bytes)).model;
+      REQUIRE(run(opened, floats) == wanted);
+      if (types != config::IoTypes::kPixels) continue;
+      REQUIRE(run(file, pixels) == wanted);
+      REQUIRE(run(onnx::restore_edges(opened), pixels) == wanted);
+    }
+  }
+}
+
+TEST_CASE("pixels are refused where samples are arrays, with what to do") {
+  config::QuantizationConfig config = test::plain_config();
+  config.io_types = config::IoTypes::kPixels;
+  const auto job = test::job_of(network(), "ort-cpu", config);
+  REQUIRE_THROWS_WITH(quantize(*job, test::statistics_of(*job)), Catch::Contains("they are arrays"));
 }
 
 TEST_CASE("an edge without a quantizer stays float32, with a note") {

@@ -168,8 +168,17 @@ export interface QuantizationConfig {
   readonly keep_metadata?: boolean | undefined;
   /** Write the quantized file even if it is larger than the float file; false makes that an error. Default false. */
   readonly allow_larger_file?: boolean | undefined;
-  /** Types of the file's inputs and outputs that are float in the model: FLOAT32, or 8-bit integers for cameras and NPUs, with the scale and zero point of the first and last quantizer: UINT8, INT8, UINT8_INT8 (inputs, outputs) or UINT8_FLOAT32. Default FLOAT32. */
-  readonly io_types?: 'FLOAT32' | 'UINT8' | 'INT8' | 'UINT8_INT8' | 'UINT8_FLOAT32' | undefined;
+  /** Types of the file's inputs and outputs that are float in the model: FLOAT32, or 8-bit integers for cameras and NPUs, with the scale and zero point of the first and last quantizer: UINT8, INT8, UINT8_INT8 (inputs, outputs) or UINT8_FLOAT32. PIXELS: the first input takes pixels of pictures (uint8, 0 to 255) and the file holds the preprocessing's scale, mean and std; PIXELS_UINT8 and PIXELS_INT8 give integers too. Default FLOAT32. */
+  readonly io_types?:
+    | 'FLOAT32'
+    | 'UINT8'
+    | 'INT8'
+    | 'UINT8_INT8'
+    | 'UINT8_FLOAT32'
+    | 'PIXELS'
+    | 'PIXELS_UINT8'
+    | 'PIXELS_INT8'
+    | undefined;
   /** Convert BatchNormalization and Dropout that were exported in training mode to inference mode: use the statistics in the file, and drop nothing. Default false. */
   readonly inference_mode?: boolean | undefined;
   /** Hold a part of the samples aside, try each correction on them, and switch off corrections that gain nothing; needs 16 samples. Default true. */

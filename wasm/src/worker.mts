@@ -95,13 +95,17 @@ const arrays: Readonly<Record<string, new (buffer: ArrayBuffer) => TypedArray>> 
 };
 
 function ran(answer: RunAnswer, index: number): SampleRun {
-  const info = JSON.parse(answer.info) as Pick<SampleRun, 'inputs' | 'outputs'>;
+  const info = JSON.parse(answer.info) as Omit<SampleRun, 'index'>;
   let next = 0;
   const filled = (tensor: NamedTensor): NamedTensor => {
     const bytes = answer.values[next++] ?? new Uint8Array();
     return { ...tensor, data: new (arrays[tensor.type] ?? Uint8Array)(bytes.buffer) };
   };
-  return { index, inputs: info.inputs.map(filled), outputs: info.outputs.map(filled) };
+  const both = (edges: Pick<SampleRun, 'inputs' | 'outputs'>) => ({
+    inputs: edges.inputs.map(filled),
+    outputs: edges.outputs.map(filled),
+  });
+  return { index, ...both(info), ...(info.file && { file: both(info.file) }) };
 }
 
 /** The browser's own is several times as fast; it is there where the page is a secure context. */
@@ -195,12 +199,15 @@ function refused(thrown: unknown, method: Method): TersorErrorFields | null {
   return { code: 'invalid_argument', message: `This cannot be taken: ${sentence(thrown)}.`, place: method, hint: '' };
 }
 
+function tensorsOf({ inputs, outputs, file }: SampleRun): readonly NamedTensor[] {
+  return [...inputs, ...outputs, ...(file ? [...file.inputs, ...file.outputs] : [])];
+}
+
 /** What goes over with an answer: bytes out of the core are copies of their own, samples were lent. */
 function handedOver(method: Method, result: unknown): Transferable[] {
   if (result instanceof Uint8Array) return [result.buffer as ArrayBuffer];
   if (method === 'runSample') {
-    const { inputs, outputs } = result as SampleRun;
-    return [...inputs, ...outputs].map(({ data }) => data.buffer as ArrayBuffer);
+    return tensorsOf(result as SampleRun).map(({ data }) => data.buffer as ArrayBuffer);
   }
   return method === 'addSamples' && result ? memoryOf(result as readonly SentSample[]) : [];
 }

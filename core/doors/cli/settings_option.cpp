@@ -127,8 +127,9 @@ void add_settings_option(CLI::App& command, SettingsOption& option, bool with_re
   command.add_flag("--keep-metadata", option.keep_metadata,
                    "Keep doc strings and metadata of nodes, such as an exporter's stack traces");
   command.add_option("--io-types", option.io_types,
-                     "What the file takes and gives in place of floats: uint8, int8, \"uint8,int8\" (inputs, outputs) "
-                     "or \"uint8,float32\"; default: float32");
+                     "What the file takes and gives in place of floats: uint8, int8, \"uint8,int8\" (inputs, outputs), "
+                     "\"uint8,float32\", or pixels, \"pixels,uint8\", \"pixels,int8\": the file takes pictures from 0 "
+                     "to 255 and preprocesses them by itself; default: float32");
   command.add_flag("--allow-larger-file", option.allow_larger_file,
                    "Write a file even if it is larger than the float one");
 }

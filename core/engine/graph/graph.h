@@ -172,6 +172,14 @@ struct Tail {
   std::vector<std::pair<ValueId, Tensor>> constants = {};
 };
 
+/// How the pixels of a picture, 0 to 255, become what an input takes: x = (pixel - mean) / deviation. Both are
+/// float32, with one element or with one for each channel, and broadcast to the input.
+struct PixelScale {
+  Tensor mean;
+  Tensor deviation;
+  bool operator==(const PixelScale&) const = default;
+};
+
 /// A model file: the graph and what stands around it.
 struct Model {
   int64_t ir_version = 8;
@@ -188,6 +196,8 @@ struct Model {
   /// Inputs and outputs that are float32 here and something else in the file: floats of 16 bits (onnx::widen_floats()),
   /// integers of 8 (onnx/integer_edges.h).
   std::map<std::string, DType> narrow = {};
+  /// Of those, the inputs that are pixels in the file, which preprocesses them.
+  std::map<std::string, PixelScale> pixels = {};
   std::vector<Tail> tails = {};  // in the order in which they were cut, the last node first
   Graph graph;
 

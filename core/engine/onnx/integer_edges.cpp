@@ -2,11 +2,13 @@
 #include "core/onnx/integer_edges.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "core/base/json.h"
 #include "core/graph/edit.h"
+#include "core/tensor/float16.h"
 
 namespace tersor::onnx {
 
@@ -79,6 +81,43 @@ ValueId take_name(Graph& graph, ValueId value, DType type) {
   return graph.add_value(name, type, graph.value(value).shape);
 }
 
+/// Each pixel, preprocessed and quantized, is its own code.
+bool has_pixels_as_codes(const Params& params, const PixelScale& pixels) {
+  if (pixels.mean.elements() != 1 || pixels.deviation.elements() != 1) return false;
+  const float mean = pixels.mean.data<float>()[0], deviation = pixels.deviation.data<float>()[0];
+  for (int pixel = 0; pixel < 256; ++pixel) {
+    const float steps = (static_cast<float>(pixel) - mean) / deviation / params.scale;
+    if (std::nearbyint(steps) + static_cast<float>(params.zero_point) != static_cast<float>(pixel)) return false;
+  }
+  return true;
+}
+
+/// The scale by which the nodes that make_pixel_input() writes preprocess the input, and what they make.
+struct OpenedPixels {
+  PixelScale scale;
+  ValueId floats;
+  std::vector<NodeId> nodes;
+};
+
+std::optional<OpenedPixels> pixels_after(const Graph& graph, const Uses& uses, ValueId input) {
+  OpenedPixels found;
+  ValueId value = input;
+  for (const char* type : {"Cast", "Sub", "Div"}) {
+    if (uses.reader_indices(value).size() != 1) return std::nullopt;
+    const Node& node = graph.nodes()[uses.reader_indices(value)[0]];
+    if (!node.is(type) || node.inputs[0] != value || node.outputs.size() != 1) return std::nullopt;
+    if (node.inputs.size() == 2) {
+      const Tensor* constant = graph.initializer(node.inputs[1]);
+      if (constant == nullptr || constant->dtype() != DType::kFloat32) return std::nullopt;
+      (node.is("Sub") ? found.scale.mean : found.scale.deviation) = *constant;
+    }
+    found.nodes.push_back(node.id);
+    value = node.outputs[0];
+  }
+  found.floats = value;
+  return found;
+}
+
 Json entry_of(const Params& params) {
   return Json{{"type", std::string(name_of(params.type))}, {"scale", params.scale}, {"zero_point", params.zero_point}};
 }
@@ -112,6 +151,37 @@ Json make_integer_input(Graph& graph, ValueId input, DType type) {
   return entry_of(params);
 }
 
+Json make_pixel_input(Graph& graph, ValueId input, const PixelScale& pixels) {
+  if (const auto own = params_after(graph, Uses(graph), input);
+      own && has_pixels_as_codes(own->as(DType::kUint8), pixels))
+    return make_integer_input(graph, input, DType::kUint8);
+  const ValueId codes = take_name(graph, input, DType::kUint8);
+  std::replace(graph.inputs.begin(), graph.inputs.end(), input, codes);
+  const std::string stem = graph.name_of(codes);
+  const auto node = [&](const char* type, std::vector<ValueId> inputs, ValueId output) {
+    Node made;
+    made.op_type = type;
+    made.name = stem + "_pixels_" + type;
+    made.inputs = std::move(inputs);
+    made.outputs = {output};
+    return made;
+  };
+  const auto value = [&](const char* suffix) {
+    std::string name = stem + suffix;
+    while (graph.find(name)) name += "_";
+    return graph.add_value(name, DType::kFloat32, graph.value(input).shape);
+  };
+  const ValueId floats = value("_pixels"), centered = value("_centered");
+  Node cast = node("Cast", {codes}, floats);
+  cast.attributes["to"] = int64_t{1};  // float32
+  const ValueId mean = graph.add_initializer(stem + "_pixel_mean", pixels.mean),
+                deviation = graph.add_initializer(stem + "_pixel_deviation", pixels.deviation);
+  graph.insert(0, node("Div", {centered, deviation}, input));
+  graph.insert(0, node("Sub", {floats, mean}, centered));
+  graph.insert(0, std::move(cast));
+  return Json{{"type", "pixels"}};
+}
+
 Json make_integer_output(Graph& graph, ValueId& output, DType type) {
   const Uses uses(graph);
   const Params own = *params_before(graph, uses, output), params = own.as(type);
@@ -134,6 +204,61 @@ Json make_integer_output(Graph& graph, ValueId& output, DType type) {
   return entry_of(params);
 }
 
+namespace {
+
+template <class T, class Convert>
+Tensor converted(const Tensor& floats, DType type, const Convert& convert) {
+  Tensor result = Tensor::make(type, floats.shape());
+  const auto from = floats.data<float>();
+  const auto to = result.mutable_data<T>();
+  for (size_t k = 0; k < from.size(); ++k) to[k] = convert(from[k], k);
+  return result;
+}
+
+Tensor pixels_of(const PixelScale& scale, const Tensor& floats) {
+  const auto means = scale.mean.data<float>(), deviations = scale.deviation.data<float>();
+  const size_t channels = std::max(means.size(), deviations.size());
+  const bool is_first = std::max(scale.mean.shape().rank(), scale.deviation.shape().rank()) == 3;
+  const auto& dims = floats.shape().dims();
+  const size_t step = is_first ? static_cast<size_t>(dims[dims.size() - 1] * dims[dims.size() - 2]) : 1;
+  return converted<uint8_t>(floats, DType::kUint8, [&](float value, size_t k) {
+    const size_t c = k / step % channels;
+    const float pixel = value * deviations[c % deviations.size()] + means[c % means.size()];
+    return static_cast<uint8_t>(std::clamp(std::nearbyint(pixel), 0.0f, 255.0f));
+  });
+}
+
+}  // namespace
+
+Tensor file_form(const Model& model, ValueId edge, const Tensor& floats) {
+  const Graph& graph = model.graph;
+  const auto found = model.narrow.find(graph.name_of(edge));
+  if (found == model.narrow.end()) return floats;
+  const DType type = found->second;
+  if (const auto pixels = model.pixels.find(found->first); pixels != model.pixels.end())
+    return pixels_of(pixels->second, floats);
+  if (type == DType::kFloat16)
+    return converted<uint16_t>(floats, type, [](float value, size_t) { return half_from_float(value); });
+  const Uses uses(graph);
+  const bool is_input = std::find(graph.inputs.begin(), graph.inputs.end(), edge) != graph.inputs.end();
+  const auto own = is_input ? params_after(graph, uses, edge) : params_before(graph, uses, edge);
+  if (!own)
+    throw Error(
+        ErrorCode::kUnsupportedModel,
+        "Values of " + std::string(name_of(type)) + " are not made here for the file's \"" + found->first + "\".",
+        found->first, "Run the file with a program that has this type.");
+  const Params params = own->as(type);
+  const auto code = [&](float value) {
+    return static_cast<int32_t>(std::clamp(std::nearbyint(value / params.scale), -1024.0f, 1024.0f)) +
+           params.zero_point;
+  };
+  if (type == DType::kUint8)
+    return converted<uint8_t>(
+        floats, type, [&](float value, size_t) { return static_cast<uint8_t>(std::clamp(code(value), 0, 255)); });
+  return converted<int8_t>(
+      floats, type, [&](float value, size_t) { return static_cast<int8_t>(std::clamp(code(value), -128, 127)); });
+}
+
 void open_integer_edges(Model& model) {
   const auto entry =
       std::find_if(model.metadata.begin(), model.metadata.end(), [](const auto& one) { return one.first == kIoTypes; });
@@ -145,12 +270,27 @@ void open_integer_edges(Model& model) {
     return;  // not of ours: the edges are integers, as the file has them
   }
   Graph& graph = model.graph;
-  const Uses uses(graph);
   const auto is_named = [&](ValueId id) { return edges.is_object() && edges.contains(graph.name_of(id)); };
+  const auto is_pixels = [&](ValueId id) {
+    const Json& entry = edges[graph.name_of(id)];
+    return entry.is_object() && entry.contains("type") && entry["type"] == "pixels";
+  };
   for (ValueId& input : graph.inputs) {
-    const auto& readers = uses.reader_indices(input);
+    const Uses uses(graph);
+    if (is_named(input) && is_pixels(input)) {
+      const auto pixels = pixels_after(graph, uses, input);
+      if (!pixels || graph.value(input).dtype != DType::kUint8) continue;
+      graph.erase_nodes([&](const Node& node) {
+        return std::find(pixels->nodes.begin(), pixels->nodes.end(), node.id) != pixels->nodes.end();
+      });
+      input = take_name(graph, input, DType::kFloat32);
+      replace_reads(graph, pixels->floats, input);
+      model.narrow[graph.name_of(input)] = DType::kUint8;
+      model.pixels[graph.name_of(input)] = pixels->scale;
+      continue;
+    }
     std::optional<Params> params;
-    for (const size_t reader : readers)
+    for (const size_t reader : uses.reader_indices(input))
       if (const Node& node = graph.nodes()[reader]; node.is("DequantizeLinear")) params = params_of(graph, node);
     if (!is_named(input) || !params || params->type != graph.value(input).dtype) continue;
     const ValueId codes = input;

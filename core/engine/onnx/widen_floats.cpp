@@ -139,8 +139,11 @@ Model restore_edges(Model model) {
     const std::string name = graph.name_of(id);
     const auto found = model.narrow.find(name);
     if (found == model.narrow.end()) continue;
+    const auto pixels = model.pixels.find(name);
     if (is_narrow(found->second))
       narrow_input(graph, id, found->second);
+    else if (pixels != model.pixels.end())
+      integers[name] = make_pixel_input(graph, id, pixels->second);
     else
       integers[name] = make_integer_input(graph, id, found->second);
   }

@@ -192,6 +192,23 @@ Tensor picture_to_tensor(Picture picture, const Preprocessing& how, const InputS
   }
 }
 
+std::optional<PixelScale> pixel_scale(const Preprocessing& how, const InputSpec& input) {
+  const auto picture = picture_input(input);
+  if (!picture || picture->channels != how.channel_count() || input.dtype != DType::kFloat32) return std::nullopt;
+  std::vector<float> means, deviations;
+  for (int c = 0; c < how.channel_count(); ++c) {
+    means.push_back(static_cast<float>(per_channel(how.mean, c) / how.scale));
+    deviations.push_back(static_cast<float>(per_channel(how.stddev, c) / how.scale));
+  }
+  const auto as_tensor = [&](const std::vector<float>& numbers) {
+    if (std::all_of(numbers.begin(), numbers.end(), [&](float number) { return number == numbers[0]; }))
+      return Tensor::of<float>(Shape{}, {numbers[0]});
+    const auto count = static_cast<int64_t>(numbers.size());
+    return Tensor::of<float>(how.layout == PictureLayout::kNchw ? Shape{count, 1, 1} : Shape{count}, numbers);
+  };
+  return PixelScale{as_tensor(means), as_tensor(deviations)};
+}
+
 std::optional<Picture> tensor_to_picture(const Tensor& tensor, const Preprocessing& how) {
   const int channels = how.channel_count();
   const bool first = how.layout == PictureLayout::kNchw;

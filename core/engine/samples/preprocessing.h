@@ -115,6 +115,10 @@ void check(const Preprocessing& preprocessing, const std::string& place);
 /// input, or the input takes whole numbers and the result is none.
 Tensor picture_to_tensor(Picture picture, const Preprocessing& preprocessing, const InputSpec& input);
 
+/// The mean and the deviation, in pixels, by which a file preprocesses them for that input.
+/// Absent when the input takes no such pictures.
+std::optional<PixelScale> pixel_scale(const Preprocessing& preprocessing, const InputSpec& input);
+
 /// Back from the tensor to 8-bit pixels, for a person to look at. Absent where the tensor is no picture.
 std::optional<Picture> tensor_to_picture(const Tensor& tensor, const Preprocessing& preprocessing);
 

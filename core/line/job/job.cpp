@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -30,6 +31,8 @@
 #include "core/passes/edit.h"
 #include "core/passes/passes.h"
 #include "core/run/control.h"
+#include "core/samples/model_inputs.h"
+#include "core/samples/preprocessing.h"
 #include "core/tpc/read.h"
 
 namespace tersor {
@@ -166,7 +169,29 @@ bool quantizes_output(const Graph& graph, const Uses& uses, const Node& node) {
          graph.initializer(node.inputs[0]) == nullptr;
 }
 
+/// The range that pixels from 0 to 255 have after their preprocessing.
+framework::ValueBounds picture_bounds(const Graph& graph, const Settings& settings) {
+  const auto pixels = pixels_of(graph, settings);
+  if (!pixels) return {};
+  const std::vector<double> means = pixels->mean.to_doubles(), deviations = pixels->deviation.to_doubles();
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (size_t c = 0; c < std::max(means.size(), deviations.size()); ++c)
+    for (const double pixel : {0.0, 255.0}) {
+      const double value = (pixel - means[c % means.size()]) / deviations[c % deviations.size()];
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  return {low, high};
+}
+
 }  // namespace
+
+std::optional<PixelScale> pixels_of(const Graph& graph, const Settings& settings) {
+  if (!config::takes_pixels(settings.config.io_types) || settings.preprocessing == "null" || graph.inputs.empty())
+    return std::nullopt;
+  const samples::InputSpec input = samples::model_inputs(graph)[0];
+  return samples::pixel_scale(samples::read_preprocessing(settings.preprocessing, input, "preprocessing"), input);
+}
 
 framework::Attachment attachment_of(const Graph& graph, const Settings& settings, const Graph* former) {
   const auto scope = settings.quantize_scope ? settings.quantize_scope : std::make_shared<framework::QuantizeScope>();
@@ -180,6 +205,7 @@ framework::Attachment attachment_of(const Graph& graph, const Settings& settings
     framework::check_layers(settings.platform, settings.config, known);
   }
   framework::Attachment attachment = framework::attach(graph, settings.platform, info, settings.config, overrides);
+  attachment.picture_bounds = picture_bounds(graph, settings);
   take_bits(graph, settings.bits, attachment);
   if (settings.float_constants.empty()) return attachment;
   const auto& in_float = settings.float_constants;
@@ -365,6 +391,7 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
 std::shared_ptr<const Job> with_preprocessing(const Job& job, const std::string& preprocessing) {
   auto other = std::make_shared<Job>(job);
   other->settings.preprocessing = other->provenance.preprocessing = preprocessing;
+  other->attachment.picture_bounds = picture_bounds(other->model.graph, other->settings);
   return other;
 }
 

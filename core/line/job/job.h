@@ -114,6 +114,10 @@ std::string choices_key(const Job& job);
 framework::Attachment attachment_of(const Graph& graph, const Settings& settings, const Graph* former = nullptr);
 framework::Attachment attachment_of(const Graph& graph, const Job& job, const Graph* former = nullptr);
 
+/// How the file preprocesses pixels for the first input, if it takes pixels (QuantizationConfig::io_types). Returns
+/// nothing if the samples have no preprocessing or that input takes no such pictures.
+std::optional<PixelScale> pixels_of(const Graph& graph, const Settings& settings);
+
 /// The metadata key under which a file stores the SHA-256 of its recipe.
 inline constexpr std::string_view kRecipeDigest = "tersor.recipe_sha256";
 

@@ -321,8 +321,26 @@ std::string kilobytes(uint64_t bytes) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " kB";
 }
 
+/// Error kInvalidConfig if pixels are asked for and the samples have no preprocessing that a file can take.
+void take_pixels(const Settings& settings, Model& model) {
+  const auto pixels = pixels_of(model.graph, settings);
+  if (!pixels)
+    throw Error(ErrorCode::kInvalidConfig,
+                std::string("With io_types ") + std::string(enum_word(settings.config.io_types)) +
+                    " the file preprocesses pictures by itself, and " +
+                    (settings.preprocessing == "null" ? "these samples have no preprocessing: they are arrays."
+                                                      : "the model's first input takes no pictures of float32."),
+                "config.io_types",
+                "Give the samples as pictures, with their preprocessing, or take UINT8: the integers of the first "
+                "quantizer.");
+  const std::string& name = model.graph.name_of(model.graph.inputs[0]);
+  model.narrow[name] = DType::kUint8;
+  model.pixels[name] = *pixels;
+}
+
 /// Says what the file is to have at its edges, where quantizers stand there.
-void take_io_types(config::IoTypes types, const onnx::LeftOut* left_out, Model& model) {
+void take_io_types(const Settings& settings, const onnx::LeftOut* left_out, Model& model) {
+  const config::IoTypes types = settings.config.io_types;
   const Graph& graph = model.graph;
   std::set<ValueId> stays;  // nodes that are put back read it
   if (left_out != nullptr)
@@ -333,7 +351,10 @@ void take_io_types(config::IoTypes types, const onnx::LeftOut* left_out, Model& 
     for (const ValueId edge : edges)
       if (stays.count(edge) == 0 && onnx::has_integer_form(graph, uses, edge)) model.narrow[graph.name_of(edge)] = type;
   };
-  take(graph.inputs, config::input_type(types));
+  if (config::takes_pixels(types))
+    take_pixels(settings, model);
+  else
+    take(graph.inputs, config::input_type(types));
   take(graph.outputs, config::output_type(types));
 }
 
@@ -409,7 +430,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   for (const ptq::Rewrite& rewrite : decided.rewrites)
     if (const auto& [key, text] = rewrite.metadata; !text.empty()) metadata.emplace_back(key, text);
   if (!job.settings.config.keep_metadata) onnx::drop_exporter_notes(result.model);
-  take_io_types(job.settings.config.io_types, job.left_out.get(), result.model);
+  take_io_types(job.settings, job.left_out.get(), result.model);
   Model file = onnx::restore_edges(result.model);
   if (job.left_out) onnx::put_back(*job.left_out, file.graph);
   result.bytes = onnx::write(file);

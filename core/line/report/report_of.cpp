@@ -147,7 +147,7 @@ std::vector<Diagnostic> float_edges(config::IoTypes types, const Model& quantize
                                "\" stays float32, as no quantizer of 8 bits with one scale stands there.",
                            "config.io_types", ""});
   };
-  look_at(graph.inputs, config::input_type(types), "input");
+  if (!config::takes_pixels(types)) look_at(graph.inputs, config::input_type(types), "input");
   look_at(graph.outputs, config::output_type(types), "output");
   return remarks;
 }

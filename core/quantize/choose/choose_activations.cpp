@@ -185,6 +185,7 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
     bounds[tensor.group].is_output |= uses.is_output(tensor.value);
     const framework::NodeAttachment* const attached = maker_of(graph, uses, attachment, placement, tensor.value);
     const OpQuantizationConfig& op = attached != nullptr ? attached->config() : attachment.input_config;
+    if (tensor.value == graph.inputs[0]) bounds[tensor.group].narrow(attachment.picture_bounds);
     if (const auto maker = uses.producer_index(tensor.value)) {
       const Node& node = graph.nodes()[*maker];
       bounds[tensor.group].narrow(attachment.of(node.id).bounds);

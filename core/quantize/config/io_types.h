@@ -16,15 +16,22 @@ enum class IoTypes {
   kInt8,
   kUint8Int8,     // inputs uint8, outputs int8
   kUint8Float32,  // inputs uint8, outputs float32
+  kPixels,        // inputs are pixels of pictures, uint8 from 0 to 255, and the file preprocesses them; outputs float32
+  kPixelsUint8,
+  kPixelsInt8,
 };
+
+constexpr bool takes_pixels(IoTypes types) {
+  return types == IoTypes::kPixels || types == IoTypes::kPixelsUint8 || types == IoTypes::kPixelsInt8;
+}
 
 constexpr DType input_type(IoTypes types) {
   return types == IoTypes::kFloat32 ? DType::kFloat32 : types == IoTypes::kInt8 ? DType::kInt8 : DType::kUint8;
 }
 constexpr DType output_type(IoTypes types) {
-  return types == IoTypes::kUint8                                  ? DType::kUint8
-         : types == IoTypes::kInt8 || types == IoTypes::kUint8Int8 ? DType::kInt8
-                                                                   : DType::kFloat32;
+  return types == IoTypes::kUint8 || types == IoTypes::kPixelsUint8                                 ? DType::kUint8
+         : types == IoTypes::kInt8 || types == IoTypes::kUint8Int8 || types == IoTypes::kPixelsInt8 ? DType::kInt8
+                                                                                                    : DType::kFloat32;
 }
 
 }  // namespace tersor::config
@@ -37,5 +44,8 @@ struct tersor::EnumWords<tersor::config::IoTypes> {
                                                              {T::kUint8, "UINT8"},
                                                              {T::kInt8, "INT8"},
                                                              {T::kUint8Int8, "UINT8_INT8"},
-                                                             {T::kUint8Float32, "UINT8_FLOAT32"}};
+                                                             {T::kUint8Float32, "UINT8_FLOAT32"},
+                                                             {T::kPixels, "PIXELS"},
+                                                             {T::kPixelsUint8, "PIXELS_UINT8"},
+                                                             {T::kPixelsInt8, "PIXELS_INT8"}};
 };

@@ -212,7 +212,9 @@ struct QuantizationConfig {
         config_field("io_types", &C::io_types,
                      "Types of the file's inputs and outputs that are float in the model: FLOAT32, or 8-bit "
                      "integers for cameras and NPUs, with the scale and zero point of the first and last "
-                     "quantizer: UINT8, INT8, UINT8_INT8 (inputs, outputs) or UINT8_FLOAT32."),
+                     "quantizer: UINT8, INT8, UINT8_INT8 (inputs, outputs) or UINT8_FLOAT32. PIXELS: the first "
+                     "input takes pixels of pictures (uint8, 0 to 255) and the file holds the preprocessing's scale, "
+                     "mean and std; PIXELS_UINT8 and PIXELS_INT8 give integers too."),
         config_field("inference_mode", &C::inference_mode,
                      "Convert BatchNormalization and Dropout that were exported in training mode to inference "
                      "mode: use the statistics in the file, and drop nothing."),

@@ -89,6 +89,7 @@ struct Attachment {
   tpc::OpQuantizationConfig input_config;  // of the model's inputs: the platform's default, narrowed
   bool integer_inputs = false,
        integer_outputs = false;       // the file's floats get a quantizer: QuantizationConfig::io_types
+  ValueBounds picture_bounds;         // of the first input, where the file takes pixels: what 0 and 255 become
   std::vector<ValueId> float_inputs;  // inputs of the model that a correction leaves in float all the same
   tpc::ExportRules export_rules;
   std::vector<Diagnostic> notes;  // remarks for a person

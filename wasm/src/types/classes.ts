@@ -198,6 +198,8 @@ export interface SampleRun {
   /** In the graph's order. */
   readonly inputs: readonly NamedTensor[];
   readonly outputs: readonly NamedTensor[];
+  /** The same as the file takes and gives it, where it has no float32 there: integers, pixels or float16. */
+  readonly file?: { readonly inputs: readonly NamedTensor[]; readonly outputs: readonly NamedTensor[] } | undefined;
 }
 
 export interface ReadSettingsOptions {

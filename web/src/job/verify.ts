@@ -118,8 +118,9 @@ class RuntimeWorker {
   }
 }
 
-function memoryOf({ inputs, outputs }: SampleRun): Transferable[] {
-  return [...inputs, ...outputs].map(({ data }) => data.buffer as ArrayBuffer);
+function memoryOf({ inputs, outputs, file }: SampleRun): Transferable[] {
+  const tensors = [...inputs, ...outputs, ...(file?.inputs ?? []), ...(file?.outputs ?? [])];
+  return tensors.map(({ data }) => data.buffer as ArrayBuffer);
 }
 
 function added(

@@ -64,7 +64,7 @@ let ort: typeof Runtime;
 let int8: Session;
 let float: Session | null = null;
 /** Of the first sample, which the times are taken of. */
-let feeds: Record<string, Runtime.Tensor> | null = null;
+let feeds: Record<'int8' | 'float', Record<string, Runtime.Tensor>> | null = null;
 
 class Failure extends Error {
   readonly failed: VerifyFailure['failed'];
@@ -125,9 +125,31 @@ function feedsOf(inputs: readonly NamedTensor[]): Record<string, Runtime.Tensor>
 
 type Numbers = ArrayLike<number> | ArrayLike<bigint>;
 
+/** The value of a binary16 bit pattern. */
+function half(bits: number): number {
+  const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
+  const magnitude =
+    exponent === 31
+      ? fraction
+        ? NaN
+        : Infinity
+      : exponent
+        ? 2 ** (exponent - 25) * (1024 + fraction)
+        : 2 ** -24 * fraction;
+  return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+function numbersOf(type: string, values: ArrayBufferView & Numbers): Numbers {
+  return type === 'float16'
+    ? Array.from(new Uint16Array(values.buffer, values.byteOffset, values.length), half)
+    : values;
+}
+
 /** As evaluations look for it; -1 where a value is no number. */
-function answerOf(output: NamedTensor | undefined, values: Numbers | undefined): number {
-  if (!output || !values) return -1;
+function answerOf(output: NamedTensor | undefined, made: Record<string, Runtime.Tensor>): number {
+  const data = output && (made[output.name]?.data as (ArrayBufferView & Numbers) | undefined);
+  if (!data) return -1;
+  const values = numbersOf(output.type, data);
   const isClass = values.length === 1 && /^u?int/.test(output.type);
   if (isClass) return Number(values[0]);
   let best = 0;
@@ -145,9 +167,12 @@ function sameBytes(a: ArrayBufferView, b: ArrayBufferView): boolean {
   return left !== undefined && left.every((byte, k) => byte === right?.[k]);
 }
 
-async function run({ inputs, outputs }: SampleRun): Promise<VerifyAnswer> {
+async function run({ file, ...floats }: SampleRun): Promise<VerifyAnswer> {
+  const { inputs, outputs } = file ?? floats;
   const mine = feedsOf(inputs);
-  feeds ??= mine;
+  // The float file has float16 where the quantized one has, and no integers.
+  const wide = feedsOf(floats.inputs.map((tensor, k) => (inputs[k]?.type === 'float16' ? inputs[k] : tensor)));
+  feeds ??= { int8: mine, float: wide };
   const made = await int8.run(mine).catch((error: unknown) => {
     throw new Failure('int8', error);
   });
@@ -161,8 +186,9 @@ async function run({ inputs, outputs }: SampleRun): Promise<VerifyAnswer> {
       continue;
     }
     let [largest, most] = [0, 0];
+    const [gave, preview] = [numbersOf(output.type, theirs), numbersOf(output.type, output.data)];
     for (let k = 0; k < theirs.length; ++k) {
-      const [got, wanted] = [Number(theirs[k]), Number(output.data[k])];
+      const [got, wanted] = [Number(gave[k]), Number(preview[k])];
       most = Math.max(most, Math.abs(wanted));
       if (Object.is(got, wanted)) continue;
       ++differing;
@@ -173,12 +199,12 @@ async function run({ inputs, outputs }: SampleRun): Promise<VerifyAnswer> {
   const first = outputs[0];
   let floatAnswer: number | null = null;
   if (float) {
-    const given = await float.run(mine).catch((error: unknown) => {
+    const given = await float.run(wide).catch((error: unknown) => {
       throw new Failure('float', error);
     });
-    floatAnswer = answerOf(first, first && (given[first.name]?.data as Numbers | undefined));
+    floatAnswer = answerOf(first, given);
   }
-  const int8Answer = answerOf(first, first && (made[first.name]?.data as Numbers | undefined));
+  const int8Answer = answerOf(first, made);
   return { check: { differing, values, apart, int8Answer, floatAnswer } };
 }
 
@@ -186,8 +212,10 @@ async function run({ inputs, outputs }: SampleRun): Promise<VerifyAnswer> {
 async function time(): Promise<VerifyAnswer> {
   const given = feeds;
   if (!given) throw new Failure('int8', 'There was no sample to run.');
-  const sessions = float ? [int8, float] : [int8];
-  const { milliseconds, rounds } = await inTurns(sessions.map((session) => () => session.run(given)));
+  const runs = [() => int8.run(given.int8)];
+  const wide = float;
+  if (wide) runs.push(() => wide.run(given.float));
+  const { milliseconds, rounds } = await inTurns(runs);
   return { times: { float: milliseconds[1] ?? null, int8: milliseconds[0] ?? 0, rounds } };
 }
 
