@@ -20,8 +20,8 @@ const text = (string) => Buffer.from(string);
 const tflite = Buffer.concat([Buffer.from([0x1c, 0, 0, 0]), text('TFL3'), Buffer.alloc(400)]);
 
 const brokenModels = [
-  ['a TFLite file', 'net.tflite', () => tflite, /TFLite/i],
-  ['a TFLite file under another name', 'net.onnx', () => tflite, /TFLite/i],
+  ['a TFLite file', 'net.tflite', () => tflite, /TensorFlow Lite/],
+  ['a TFLite file under another name', 'net.onnx', () => tflite, /TensorFlow Lite/],
   ['a web page', 'net.onnx', () => text('<!DOCTYPE html><html><body>404</body></html>'), /HTML|web page/i],
   [
     'a Git LFS pointer',
@@ -99,7 +99,7 @@ describe('models', () => {
   it('shows the card on a first visit too, and opens a good model afterwards', async () => {
     const visit = await openPage(site);
     await give(visit.page, ['net.tflite', tflite]);
-    expect(await card(visit.page, 'Model')).toMatch(/TFLite/i);
+    expect(await card(visit.page, 'Model')).toMatch(/TensorFlow Lite/);
     await give(visit.page, ['letters.onnx', model]);
     await region(visit.page, 'Model').getByText('letters.onnx', { exact: true }).first().waitFor();
     expect(await visit.page.getByRole('alert').count()).toBe(0);

@@ -129,7 +129,7 @@ const refusedData = (model, data, ...args) => refused(model, '--data', data, ...
 // ------------------------------------------------------------------------------------------------------------------ models
 
 const strangers = {
-  'a TFLite model': [Buffer.from('\x1c\0\0\0TFL3\x14\0\x20\0', 'latin1'), /TFLite/],
+  'a TFLite model': [Buffer.from('\x1c\0\0\0TFL3\x14\0\x20\0', 'latin1'), /TensorFlow Lite/],
   'a zip archive': [Buffer.from('PK\x03\x04\x14\0\0\0\x08\0', 'latin1'), /zip archive/],
   'a web page': ['<!DOCTYPE html><html><body>Not found</body></html>', /web page \(HTML\)/],
   'a Git LFS pointer': [

@@ -91,3 +91,42 @@ describe.skipIf(!here)('.tflite files in their runtimes', () => {
     }),
   );
 });
+
+/** Shapes of the first input, as the files declare them; those of other models are told by their ONNX twins. */
+const floatModels = {
+  'mlperf-ic-resnet8': [1, 32, 32, 3],
+  'mlperf-vww-mobilenetv1': [1, 96, 96, 3],
+  'mlperf-ad-autoencoder': [1, 640],
+  'imagenet-mobilenetv1-025-224': [1, 224, 224, 3],
+  'hand-keypoint-mlp': [1, 42],
+  'kwt-1': [1, 16000],
+  'basic-pitch': [1, 43844, 1],
+};
+
+describe.skipIf(!here)('float .tflite files as models', () => {
+  test.each(Object.entries(floatModels))('%s', (id, shape) =>
+    withFolder(async (folder) => {
+      const at = (name) => path.join(folder, name);
+      const model = path.join(sharedFolder, 'zoo', id, 'model.tflite');
+      const count = shape.reduce((a, b) => a * b);
+      let seed = 1;
+      const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+      mkdirSync(at('samples'));
+      const samples = ['a.npy', 'b.npy', 'c.npy'].map((name) => at(`samples/${name}`));
+      for (const sample of samples)
+        writeFileSync(sample, npyBytes(Float32Array.from({ length: count }, random), shape));
+      run(program, 'run', model, '--data', at('samples'), '--output', at('ours'));
+      run(python, script, 'litert-first', model, at('theirs.npy'), ...samples);
+      const theirs = Array.from(readNpy(readFileSync(at('theirs.npy'))).data);
+      const ours = outputsOf(at('ours'));
+      assert.equal(ours.length, theirs.length);
+      const [low, high] = theirs.reduce(
+        ([a, b], value) => [Math.min(a, value), Math.max(b, value)],
+        [Infinity, -Infinity],
+      );
+      const range = high - low;
+      const apart = ours.reduce((most, value, k) => Math.max(most, Math.abs(value - theirs[k])), 0);
+      assert.ok(apart <= 1e-4 * range, `${apart} of ${range}`);
+    }),
+  );
+});

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a .tflite file in tflite-micro, or in LiteRT, on .npy samples of real numbers:
 
-    python tflite_runtimes.py micro|litert MODEL.tflite OUT.npy SAMPLE.npy ...
+    python tflite_runtimes.py micro|litert|litert-first MODEL.tflite OUT.npy SAMPLE.npy ...
 
-OUT.npy holds the first output of each sample, one row each, in real numbers. A process of its own for each file, since the
+OUT.npy holds the first output of each sample, one row each, in real numbers; litert-first: the first by its name. A process of its own for each file, since the
 first ends its process on what it does not like."""
 import sys
 
@@ -17,6 +17,8 @@ def main(runtime, model, out, samples):
     lite = Interpreter(model_content=data)
     lite.allocate_tensors()
     first, last = lite.get_input_details()[0], lite.get_output_details()[0]
+    if runtime == 'litert-first':
+        last = min(lite.get_output_details(), key=lambda output: output['name'])
     if runtime == 'micro':
         from tflite_micro.python.tflite_micro import runtime as micro
 

@@ -23,12 +23,12 @@ describe('sorting what was dropped', () => {
         't/input_0.pb',
       ),
     );
-    expect(paths(sorted.models)).toEqual(['net.onnx']);
+    expect(paths(sorted.models)).toEqual(['net.onnx', 'm.tflite']);
     expect(paths(sorted.recipes)).toEqual(['r.json']);
     expect(paths(sorted.archives)).toEqual(['s.zip']);
     expect(paths(sorted.samples)).toEqual(['d/cat/1.PNG', 'x.npy', 't/input_0.pb']);
     expect(paths(sorted.labels)).toEqual(['labels.csv', 'eval_y.npy']);
-    expect(paths(sorted.others)).toEqual(['net.onnx.data', 'm.tflite']);
+    expect(paths(sorted.others)).toEqual(['net.onnx.data']);
   });
 
   it('leaves hidden files and readmes out', () => {

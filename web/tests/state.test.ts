@@ -272,9 +272,9 @@ describe('what is missing', () => {
     state.coverageProblem.value = { ...problem, message: 'No such operator.\nMore.' };
     expect(now()[0]).toBe('Waiting for an answer above: No such operator.');
     state.model.value = null;
-    expect(now()[0]).toBe('Next: a float .onnx model and samples.');
+    expect(now()[0]).toBe('Next: a float model (.onnx or .tflite) and samples.');
     state.samples.value = set;
-    expect(now()[0]).toBe('Next: the float .onnx model.');
+    expect(now()[0]).toBe('Next: the float model (.onnx or .tflite).');
     state.engineProblem.value = problem;
     expect(now()[0]).toBe('The engine did not start; see above.');
   });

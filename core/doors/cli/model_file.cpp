@@ -7,8 +7,8 @@
 #include "core/base/error.h"
 #include "core/cli/files.h"
 #include "core/cli/print.h"
-#include "core/onnx/read.h"
 #include "core/onnx/rewrite_forms.h"
+#include "core/tflite/raise.h"
 
 namespace tersor::cli {
 
@@ -63,7 +63,7 @@ ModelFile open_model(const std::string& path) {
     }
   };
   try {
-    file.model = onnx::read(file.source, beside);
+    file.model = tflite::read_model(file.source, beside);
   } catch (const Error& error) {
     throw Error(error.code, error.message, error.place.empty() ? path : path + ": " + error.place, error.hint);
   }

@@ -2,6 +2,7 @@
 // tersor quantize MODEL.onnx (--data DATA | --stats FILE) -o OUT.onnx
 // tersor tune MODEL.onnx --data DATA -o OUT.onnx
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -33,6 +34,8 @@
 #include "core/report/range_remarks.h"
 #include "core/report/report_of.h"
 #include "core/simulate/program.h"
+#include "core/tflite/board_source.h"
+#include "core/tflite/read.h"
 #include "core/trial/trial.h"
 
 namespace tersor::cli {
@@ -42,7 +45,7 @@ namespace {
 constexpr double kLabelWeight = 0.5;  // of tersor tune --labels
 
 struct QuantizeOptions {
-  std::string model, output, save_recipe;
+  std::string model, output, save_recipe, source;
   std::vector<std::string> stats;
   DataOption data;
   SettingsOption settings;
@@ -233,9 +236,30 @@ void check_not_read(const std::string& output, const QuantizeOptions& options) {
 }
 
 /// The files to write, by which two names of one are equal; as they are where the system cannot follow them.
+/// Of the C++ source of a .tflite file; empty where none is asked for.
+std::string header_beside(const std::string& source) {
+  return source.empty() ? "" : std::filesystem::path(source).replace_extension(".h").string();
+}
+
+/// The array is named after the file.
+tflite::BoardSource board_of(const std::vector<std::byte>& file, const std::string& source) {
+  std::string name = std::filesystem::path(source).stem().string();
+  for (char& letter : name)
+    if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = '_';
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name = "model_" + name;
+  return tflite::board_source(tflite::read(file, nullptr), file, name,
+                              std::filesystem::path(header_beside(source)).filename().string());
+}
+
+/// The .tflite file as C++ for a board: the source and its header.
+std::vector<FileToWrite> source_files(const std::string& path, const tflite::BoardSource& board) {
+  return {{path, bytes_of(board.source)}, {header_beside(path), bytes_of(board.header)}};
+}
+
 std::vector<std::filesystem::path> outputs_of(const QuantizeOptions& options) {
   std::vector<std::filesystem::path> outputs;
-  for (const std::string& path : {options.output, options.save_recipe, options.report_path, options.checkpoint}) {
+  for (const std::string& path : {options.output, options.save_recipe, options.report_path, options.checkpoint,
+                                  options.source, header_beside(options.source)}) {
     if (path.empty()) continue;
     if (path == kStandardStream) {
       outputs.emplace_back(path);
@@ -266,6 +290,8 @@ void check_options(const QuantizeOptions& options) {
     expect_writable(path.string());
   }
   enum_from_word<simulate::Profile>(options.report.runtime, "--runtime");
+  if (!options.source.empty() && !ends_in_tflite(options.output))
+    throw CLI::ValidationError("--source", "it is the source of a .tflite file: give --output a name that ends so");
 }
 
 void print_notes(const std::vector<Diagnostic>& notes) {
@@ -352,6 +378,11 @@ void quantize_model(QuantizeOptions& options) {
   const std::string report_text = wants_report ? to_text(to_json(*report)) + "\n" : "";
   std::vector<FileToWrite> files = {{options.output, result.bytes}};
   if (!options.save_recipe.empty()) files.push_back({options.save_recipe, bytes_of(recipe_text)});
+  tflite::BoardSource board;
+  if (!options.source.empty()) {
+    board = board_of(result.bytes, options.source);
+    for (const FileToWrite& one : source_files(options.source, board)) files.push_back(one);
+  }
   if (wants_report) files.push_back({options.report_path, bytes_of(report_text)});
   write_files(files);
   if (!wants_report && data && !options.quiet)
@@ -407,6 +438,9 @@ std::shared_ptr<QuantizeOptions> add_options(CLI::App* command) {
       ->excludes("--accuracy")
       ->excludes("--sqnr")
       ->excludes("--file-size");
+  command->add_option("--source", options->source,
+                      "Write the .tflite file as C++ for a board too, and a header (.h) beside it with the size of its "
+                      "arena and its operators");
   command->add_option("--save-recipe", options->save_recipe, "Write what makes this file again");
   command->add_option("--report", options->report_path,
                       "Write a report (JSON): error by layer, what stays float and why");

@@ -17,6 +17,8 @@
 #include "core/native/size_text.h"
 #include "core/report/coverage.h"
 #include "core/report/saturation_remark.h"
+#include "core/tflite/arena.h"
+#include "core/tflite/read.h"
 
 namespace tersor::cli {
 
@@ -205,12 +207,22 @@ void print_saturation_warning(const QuantizeResult& result) {
 
 }  // namespace
 
+/// What a microcontroller needs for a .tflite file.
+void print_board(const std::vector<std::byte>& file) {
+  if (!tflite::is_tflite(file)) return;
+  if (const auto arena = tflite::plan_arena(tflite::read(file, nullptr)))
+    print("board: %s of flash; %s for activations, an arena of %s holds all\n",
+          size_text(static_cast<int64_t>(file.size())).c_str(), size_text(arena->head).c_str(),
+          size_text(arena->needed).c_str());
+}
+
 void print_text(const QuantizeAnswer& answer, bool verbose) {
   const auto& [result, statistics, report, time, cost, output, aim, before, warnings] = answer;
   const auto verdict = report ? report->verdict : std::nullopt;
   if (verdict) print("%s: %s\n", std::string(enum_word(verdict->usability)).c_str(), verdict->reason.c_str());
   if (!aim.empty()) print("%s\n", aim.c_str());
   print_size(result, time, output, before);
+  print_board(result.bytes);
   if (verdict) print_advice(*verdict);
   print_bits(statistics.choices.bits, result, verbose);
   print_contest(statistics.choices, result.recipe.quantization_config.prefer, verbose);

@@ -12,7 +12,6 @@
 #include "core/cli/output_files.h"
 #include "core/cli/print.h"
 #include "core/cli/progress_line.h"
-#include "core/job/tflite_file.h"
 #include "core/native/stage_count.h"
 #include "core/native/workers.h"
 #include "core/samples/fixed_batch.h"
@@ -67,9 +66,18 @@ struct Computed {
   std::function<decltype(Worker::outputs_of)()> worker;
 };
 
-/// A .tflite file computes as TensorFlow Lite Micro does; its integer inputs and outputs are given in real numbers.
-Computed open_tflite(const FileBytes& bytes, const std::string& path) try {
-  const auto network = std::make_shared<const tflite::Network>(tflite::read(bytes.bytes, bytes.owner));
+/// The network of an int8 .tflite file; null of any other file.
+std::shared_ptr<const tflite::Network> integer_network(const std::string& path) try {
+  const FileBytes file = map_file(path);
+  if (!tflite::is_tflite(file.bytes)) return nullptr;
+  auto network = std::make_shared<const tflite::Network>(tflite::read(file.bytes, file.owner));
+  return tflite::is_quantized(*network) ? network : nullptr;
+} catch (const Error& error) {
+  throw error.within(path);
+}
+
+/// Such a file computes as TensorFlow Lite Micro does; its integer inputs and outputs are given in real numbers.
+Computed compute_integers(const std::shared_ptr<const tflite::Network>& network) {
   Computed made;
   for (const int32_t input : network->inputs) {
     const tflite::NetworkTensor& tensor = network->tensors[static_cast<size_t>(input)];
@@ -85,13 +93,11 @@ Computed open_tflite(const FileBytes& bytes, const std::string& path) try {
     return [network](const std::vector<Tensor>& inputs) { return tflite::interpret_floats(*network, inputs); };
   };
   return made;
-} catch (const Error& error) {
-  throw error.within(path);
 }
 
 Computed open_any(const RunOptions& options) {
   const auto profile = enum_from_word<simulate::Profile>(options.runtime, "--runtime");
-  if (ends_in_tflite(options.model)) return open_tflite(map_file(options.model), options.model);
+  if (const auto network = integer_network(options.model)) return compute_integers(network);
   Computed made{open_runnable_model(options.model), {}, {}};
   const auto program = simulate::compile(made.file.model, profile);
   for (const run::Port& port : program->outputs()) made.outputs.push_back(port.name);
@@ -151,7 +157,7 @@ void add_run(CLI::App& program) {
       "Examples:\n  tersor run model.int8.onnx --data samples/ --output results/\n  tersor run model.onnx --data x.npz "
       "--output results/ --limit 1");
   auto options = std::make_shared<RunOptions>();
-  command.add_option("MODEL", options->model, "The ONNX file, float or quantized, or an int8 .tflite file")->required();
+  command.add_option("MODEL", options->model, "The ONNX or .tflite file, float or quantized")->required();
   add_data_option(command, options->data, false);
   command.add_option("--output", options->output, "Folder for <sample>/<output>.npy")->required();
   command

@@ -15,13 +15,16 @@
 
 namespace tersor::tflite {
 
+inline constexpr const char* kDamagedHint = "It may have been cut short while it was copied: copy or export it again.";
+
 class FlatFile {
  public:
   explicit FlatFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
   [[noreturn]] static void refuse(size_t at, const std::string& what) {
     throw Error(ErrorCode::kInvalidModel,
-                "The TensorFlow Lite file is damaged: " + what + " at byte " + std::to_string(at) + ".");
+                "The TensorFlow Lite file (.tflite) is damaged: " + what + " at byte " + std::to_string(at) + ".", {},
+                kDamagedHint);
   }
   template <class T>
   T number(size_t at) const {

@@ -25,6 +25,11 @@ constexpr OptionField list(int slot, std::vector<int32_t> O::*list) {
   return {slot, false, nullptr, nullptr, list};
 }
 
+/// Of float files; files that are written here do not have it.
+constexpr OperatorKind read_only(Code code, std::string_view name, OptionField first = {}, OptionField second = {}) {
+  return {code, name, {}, 0, 0, {first, second}};
+}
+
 constexpr OperatorKind kKinds[] = {
     {Code::kAdd, "ADD", "Add", 2, 11, {byte(0, &O::activation)}},
     {Code::kAveragePool2d,
@@ -112,6 +117,55 @@ constexpr OperatorKind kKinds[] = {
     {Code::kQuantize, "QUANTIZE", "Quantize", 1, 89},
     {Code::kHardSwish, "HARD_SWISH", "HardSwish", 1, 91},
     {Code::kBatchMatmul, "BATCH_MATMUL", "BatchMatMul", 2, 101, {byte(0, &O::adj_x), byte(1, &O::adj_y)}},
+    read_only(Code::kFloor, "FLOOR"),
+    read_only(Code::kReluN1To1, "RELU_N1_TO_1"),
+    read_only(Code::kExp, "EXP"),
+    read_only(Code::kLogSoftmax, "LOG_SOFTMAX"),
+    read_only(Code::kCast, "CAST"),
+    read_only(Code::kLess, "LESS"),
+    read_only(Code::kNeg, "NEG"),
+    read_only(Code::kGreater, "GREATER"),
+    read_only(Code::kGreaterEqual, "GREATER_EQUAL"),
+    read_only(Code::kLessEqual, "LESS_EQUAL"),
+    read_only(Code::kSelect, "SELECT"),
+    read_only(Code::kSlice, "SLICE"),
+    read_only(Code::kSin, "SIN"),
+    read_only(Code::kTile, "TILE"),
+    read_only(Code::kExpandDims, "EXPAND_DIMS"),
+    read_only(Code::kEqual, "EQUAL"),
+    read_only(Code::kNotEqual, "NOT_EQUAL"),
+    read_only(Code::kLog, "LOG"),
+    read_only(Code::kSqrt, "SQRT"),
+    read_only(Code::kRsqrt, "RSQRT"),
+    read_only(Code::kShape, "SHAPE"),
+    read_only(Code::kPow, "POW"),
+    read_only(Code::kLogicalOr, "LOGICAL_OR"),
+    read_only(Code::kLogicalAnd, "LOGICAL_AND"),
+    read_only(Code::kLogicalNot, "LOGICAL_NOT"),
+    read_only(Code::kSquaredDifference, "SQUARED_DIFFERENCE"),
+    read_only(Code::kAbs, "ABS"),
+    read_only(Code::kSplit, "SPLIT"),
+    read_only(Code::kSplitV, "SPLIT_V"),
+    read_only(Code::kCeil, "CEIL"),
+    read_only(Code::kAddN, "ADD_N"),
+    read_only(Code::kCos, "COS"),
+    read_only(Code::kElu, "ELU"),
+    read_only(Code::kRound, "ROUND"),
+    read_only(Code::kSelectV2, "SELECT_V2"),
+    read_only(Code::kBroadcastTo, "BROADCAST_TO"),
+    read_only(Code::kGelu, "GELU"),
+    read_only(Code::kSquare, "SQUARE"),
+    read_only(Code::kSqueeze, "SQUEEZE"),
+    read_only(Code::kCustom, "CUSTOM"),
+    read_only(Code::kL2Normalization, "L2_NORMALIZATION", byte(0, &O::activation)),
+    read_only(Code::kGather, "GATHER", number(0, &O::axis), number(1, &O::batch_dims)),
+    read_only(Code::kDiv, "DIV", byte(0, &O::activation)),
+    read_only(Code::kSum, "SUM", byte(0, &O::keep_dims)),
+    read_only(Code::kReduceProd, "REDUCE_PROD", byte(0, &O::keep_dims)),
+    read_only(Code::kArgMin, "ARG_MIN"),
+    read_only(Code::kPack, "PACK", number(1, &O::axis)),
+    read_only(Code::kUnpack, "UNPACK", number(1, &O::axis)),
+    read_only(Code::kMirrorPad, "MIRROR_PAD", byte(0, &O::mode)),
 };
 
 constexpr std::pair<DType, int8_t> kTypes[] = {{DType::kFloat32, 0}, {DType::kFloat16, 1}, {DType::kInt32, 2},
@@ -130,6 +184,15 @@ const OperatorKind& kind_of(Code code) {
   const OperatorKind* found = find_kind(static_cast<int32_t>(code));
   TERSOR_CHECK(found != nullptr);
   return *found;
+}
+
+bool is_quantized(const Network& network) {
+  for (const Operator& op : network.operators)
+    for (const int32_t output : op.outputs) {
+      const NetworkTensor& tensor = network.tensors[static_cast<size_t>(output)];
+      if (is_integer(tensor.dtype) && !tensor.quantization.scale.empty()) return true;
+    }
+  return false;
 }
 
 int8_t type_number(DType dtype) {

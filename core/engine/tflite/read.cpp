@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kShortest = 8;
 
 [[noreturn]] void invalid(const std::string& message, const std::string& place = {}) {
-  throw Error(ErrorCode::kInvalidModel, message, place);
+  throw Error(ErrorCode::kInvalidModel, message, place, kDamagedHint);
 }
 
 class Reader {
@@ -23,10 +23,14 @@ class Reader {
     const FlatTable model(file_, file_.follow(0));
     if (const auto version = model.number<uint32_t>(0, 0); version != kSchemaVersion)
       throw Error(ErrorCode::kUnsupportedModel,
-                  "The file has version " + std::to_string(version) + " of the schema; version 3 is read.");
+                  "The TensorFlow Lite file (.tflite) has version " + std::to_string(version) +
+                      " of the schema; version 3 is read.",
+                  {}, "Convert the model with TensorFlow 1.9 or later, or export it again where the file is damaged.");
     buffers_ = model.tables(4);
-    for (const FlatTable& code : model.tables(1))  // two fields: the first one had only a byte
+    for (const FlatTable& code : model.tables(1)) {  // two fields: the first one had only a byte
       codes_.push_back(std::max<int32_t>(code.number<int8_t>(0, 0), code.number<int32_t>(3, 0)));
+      customs_.push_back(code.text(1));
+    }
     const std::vector<FlatTable> graphs = model.tables(2);
     if (graphs.empty()) invalid("The TensorFlow Lite file has no graph.");
     Network network;
@@ -55,8 +59,10 @@ class Reader {
     const auto number = table.number<int8_t>(1, 0);
     tensor.dtype = type_of_number(number);
     if (tensor.dtype == DType::kUndefined)
-      throw Error(ErrorCode::kUnsupportedModel, "The tensor \"" + tensor.name + "\" has the type number " +
-                                                    std::to_string(number) + ", which is not read.");
+      throw Error(
+          ErrorCode::kUnsupportedModel,
+          "The tensor \"" + tensor.name + "\" has the type number " + std::to_string(number) + ", which is not read.",
+          {}, "Export the model with floats and integers of 8 to 64 bits.");
     for (int32_t& dim : tensor.shape) {
       if (dim == -1) dim = 1;  // free
       if (dim < 0) invalid("The tensor \"" + tensor.name + "\" has a negative dimension.");
@@ -87,11 +93,15 @@ class Reader {
     if (kind == nullptr)
       throw Error(ErrorCode::kUnsupportedModel,
                   "Operator number " + std::to_string(codes_[code_index]) + " of TensorFlow Lite is not known here.",
-                  place);
+                  place, "Export the model as ONNX, where one can be had.");
     const std::string named = place + " (" + std::string(kind->name) + ")";
     Operator op{kind->code, indices(table.numbers<int32_t>(1), true, named),
                 indices(table.numbers<int32_t>(2), false, named)};
     if (op.inputs.empty() || op.inputs[0] < 0 || op.outputs.empty()) invalid("It has no input or no output.", named);
+    if (op.code == Code::kCustom) {
+      op.custom = customs_[code_index];
+      take_custom_options(table.bytes(5), op.options);
+    }
     const auto options = table.table(4);
     for (const OptionField& field : kind->fields) {
       if (field.slot < 0 || !options) break;
@@ -105,6 +115,16 @@ class Reader {
         op.options.*field.number = options->number<int32_t>(field.slot, op.options.*field.number);
     }
     return op;
+  }
+
+  /// MediaPipe's transposed convolution has three numbers: 1 for SAME or 2 for VALID, and the strides.
+  static void take_custom_options(std::span<const std::byte> bytes, Options& options) {
+    int32_t numbers[3];
+    if (bytes.size() < sizeof(numbers)) return;
+    std::memcpy(numbers, bytes.data(), sizeof(numbers));
+    options.padding = numbers[0] == 1 ? kSame : kValid;
+    options.stride_w = numbers[1];
+    options.stride_h = numbers[2];
   }
 
   /// Operators run in the file's order.
@@ -127,6 +147,7 @@ class Reader {
   std::shared_ptr<const void> owner_;
   std::vector<FlatTable> buffers_;
   std::vector<int32_t> codes_;
+  std::vector<std::string> customs_;  // names of operators of somebody's own
   int32_t count_ = 0;
 };
 

@@ -33,6 +33,7 @@
 #include "core/run/control.h"
 #include "core/samples/model_inputs.h"
 #include "core/samples/preprocessing.h"
+#include "core/tflite/raise.h"
 #include "core/tpc/read.h"
 
 namespace tersor {
@@ -243,7 +244,7 @@ OpenedModel open_model(const onnx::Source& source, const onnx::ExternalData& ext
     beside += found.bytes.size();
     return found;
   };
-  OpenedModel opened = open_model(external ? onnx::read(source, counted) : onnx::read(source, external), source.bytes);
+  OpenedModel opened = open_model(tflite::read_model(source, external ? counted : external), source.bytes);
   opened.file_bytes += beside;
   return opened;
 }

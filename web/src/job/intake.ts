@@ -64,7 +64,7 @@ export function sortArrivals(arrivals: readonly Arrival[]): Sorted {
     const { path } = arrival;
     const kind = ending(path);
     if (isHidden(path)) continue;
-    if (kind === 'onnx') sorted.models.push(arrival);
+    if (kind === 'onnx' || kind === 'tflite') sorted.models.push(arrival);
     else if (kind === 'json') sorted.recipes.push(arrival);
     else if (kind === 'zip') sorted.archives.push(arrival);
     else if (isLabels(path)) sorted.labels.push(arrival);

@@ -538,7 +538,10 @@ export const mostBytes = computed(() => {
 /** What is missing before Quantize can run, as a sentence; empty when nothing is. */
 export const missing = computed(() => {
   if (engineProblem.value) return 'The engine did not start; see above.';
-  if (!model.value) return samples.value ? 'Next: the float .onnx model.' : 'Next: a float .onnx model and samples.';
+  if (!model.value)
+    return samples.value
+      ? 'Next: the float model (.onnx or .tflite).'
+      : 'Next: a float model (.onnx or .tflite) and samples.';
   if (coverageProblem.value)
     return `Waiting for an answer above: ${coverageProblem.value.message.split('\n')[0] ?? ''}`;
   if (!samples.value) return wantedSamples(model.value.handle.info.inputs[0]).next;

@@ -472,7 +472,7 @@ export function ModelRegion() {
         ? 'Reading …'
         : problem
           ? '✕ no model yet'
-          : 'A float .onnx file. Its operators and int8 size are shown before any work.';
+          : 'A float .onnx or .tflite file. Its operators and int8 size are shown before any work.';
     return <Region id="model" number={1} title="Model" sentence={sentence} always={problem ? cards : undefined} />;
   }
   const info = open.handle.info;

@@ -122,7 +122,7 @@ export function Plate() {
       <p class="plate-help" id="plate-help">
         {reading.value > 0
           ? 'Reading …'
-          : 'Drop them anywhere on this page, in any order: .onnx, folders of pictures, .npy, .npz, .pb, .zip or a recipe.'}
+          : 'Drop them anywhere on this page, in any order: .onnx or .tflite, folders of pictures, .npy, .npz, .pb, .zip or a recipe.'}
       </p>
     </>
   );
