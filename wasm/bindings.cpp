@@ -10,6 +10,7 @@
 #include "core/report/fastest_file.h"
 #include "core/report/report.h"
 #include "core/report/report_of.h"
+#include "core/rounds/rounds.h"
 #include "core/samples/format.h"
 #include "core/samples/preprocessing.h"
 #include "core/samples/selection.h"
@@ -18,7 +19,6 @@
 #include "wasm/guard.h"
 #include "wasm/js_source.h"
 #include "wasm/session.h"
-#include "wasm/tune_job.h"
 
 namespace tersor::wasm {
 
@@ -239,14 +239,17 @@ val trains(const std::string& settings) {
 val begin_sweep(const std::string& key, const std::string& settings, const val& statistics) {
   return guard([&] { return session().begin_sweep(key, settings, statistics); });
 }
-val sweep_step(const std::string& job, double step, const val& before) {
-  return guard([&] { return session().sweep_step(job, step, before); });
+val sweep_step(const std::string& job, const val& before) {
+  return guard([&] { return session().sweep_step(job, before); });
 }
-val merge_sweep_step(const std::string& job, double step, const val& parts) {
-  return guard([&] { return session().merge_sweep_step(job, step, parts); });
+val merge_sweep_step(const std::string& job, const val& parts) {
+  return guard([&] { return session().merge_sweep_step(job, parts); });
 }
-val finish_sweep(const std::string& job, const val& outcomes) {
-  return guard([&] { return session().finish_sweep(job, outcomes); });
+val next_sweep(const std::string& job) {
+  return guard([&] { return session().next_sweep(job); });
+}
+val finish_sweep(const std::string& job) {
+  return guard([&] { return session().finish_sweep(job); });
 }
 val stop_sweep(const std::string& job) {
   return guard([&] {
@@ -267,7 +270,7 @@ val resume_sweep(const std::string& job, const val& checkpoint) {
   });
 }
 val epochs_of_training(const val& checkpoint) {
-  return guard([&] { return epochs_of_checkpoint(copied(checkpoint).view); });
+  return guard([&] { return tersor::epochs_of_checkpoint(copied(checkpoint).view); });
 }
 val words_to_time(const std::string& settings) {
   return guard([&] {
@@ -338,6 +341,7 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("beginSweep", &begin_sweep);
   function("sweepStep", &sweep_step);
   function("mergeSweepStep", &merge_sweep_step);
+  function("nextSweep", &next_sweep);
   function("finishSweep", &finish_sweep);
   function("stopSweep", &stop_sweep);
   function("sweepProgress", &sweep_progress);

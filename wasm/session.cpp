@@ -19,9 +19,6 @@
 #include "core/simulate/program.h"
 #include "wasm/js_source.h"
 #include "wasm/model_files.h"
-#include "wasm/sweep_job.h"
-#include "wasm/trial_job.h"
-#include "wasm/tune_job.h"
 
 namespace tersor::wasm {
 
@@ -403,8 +400,8 @@ void Session::add_sample(const std::string& key) {
   RunningJob& running = this->running(key);
   TERSOR_CHECK(running.loaded);
   const JobSample& given = *running.loaded;
-  if (running.steps)
-    running.steps->add(given.index, given.inputs);
+  if (running.gather)
+    running.gather->add(given.index, given.inputs);
   else
     running.job->add(given);
   running.loaded.reset();
@@ -465,52 +462,48 @@ std::string Session::begin_sweep(const std::string& key, const std::string& text
   calibrate::Statistics statistics = calibrate::read(copied(statistics_file).view);
   chosen.preprocessing = statistics.provenance.preprocessing;
   const auto job = job_of(opened, std::move(chosen));
-  const auto kind = settings.at("sweep").get<std::string>();
-  std::vector<int64_t> labels;
-  if (const auto given = settings.find("labels"); given != settings.end() && given->is_array())
-    labels = given->get<std::vector<int64_t>>();
-  if (kind == "trial")
-    running.steps = std::make_unique<TrialJob>(job, std::move(statistics));
-  else if (kind == "training" && !job->settings.config.gradient_ptq_config)
-    return "null";
-  else if (kind == "training")
-    running.steps = make_tune_job(job, std::move(statistics), labels);
-  else
-    running.steps = std::make_unique<SweepJob>(job, std::move(statistics));
-  if (!running.steps->needed()) return "null";
-  const Json plan{{"steps", to_json(running.steps->steps())},
-                  {"samples", running.steps->samples()},
-                  {"lanes", to_json(running.steps->lanes())}};
-  jobs_[key] = std::move(running);
+  Gathering::Options options;
+  if (const Json& labels = settings.at("labels"); !labels.is_null())
+    options.labels = labels.get<std::vector<int64_t>>();
+  options.trains = settings.at("trains").get<bool>();
+  running.gather = std::make_unique<GatherJob>(job, std::move(statistics), std::move(options));
+  const Json plan = running.gather->plan();
+  if (!plan.is_null()) jobs_[key] = std::move(running);
   return to_text(plan, false);
 }
 
-val Session::sweep_step(const std::string& key, double step, const val& before) {
-  return to_array(running(key).steps->advance(static_cast<size_t>(step), copied(before).view));
+val Session::sweep_step(const std::string& key, const val& before) {
+  return to_array(running(key).gather->advance(copied(before).view));
 }
 
-val Session::merge_sweep_step(const std::string& key, double step, const val& parts) {
-  return to_array(running(key).steps->merge(static_cast<size_t>(step), parts_of(parts)));
+val Session::merge_sweep_step(const std::string& key, const val& parts) {
+  return to_array(running(key).gather->merge(parts_of(parts)));
 }
 
-val Session::finish_sweep(const std::string& key, const val& outcomes) {
-  return to_array(running(key).steps->finish(parts_of(outcomes)));
+std::string Session::next_sweep(const std::string& key) {
+  GatherJob& gather = *running(key).gather;
+  gather.next();
+  return to_text(gather.plan(), false);
+}
+
+val Session::finish_sweep(const std::string& key) {
+  return to_array(running(key).gather->finish());
 }
 
 void Session::stop_sweep(const std::string& key) {
-  running(key).steps->stop();
+  running(key).gather->pass().stop();
 }
 
 std::string Session::sweep_progress(const std::string& key) {
-  return to_text(running(key).steps->progress(), false);
+  return to_text(running(key).gather->pass().progress(), false);
 }
 
 val Session::sweep_checkpoint(const std::string& key) {
-  return to_array(running(key).steps->checkpoint());
+  return to_array(running(key).gather->pass().checkpoint());
 }
 
 void Session::resume_sweep(const std::string& key, const val& checkpoint) {
-  running(key).steps->restore(copied(checkpoint).view);
+  running(key).gather->pass().restore(copied(checkpoint).view);
 }
 
 val Session::merge_job(const std::string& key, const val& parts, const val& extra) {

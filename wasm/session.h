@@ -19,8 +19,8 @@
 #include "core/run/program.h"
 #include "core/samples/data_set.h"
 #include "core/trial/try_preprocessings.h"
+#include "wasm/gather_job.h"
 #include "wasm/sample_job.h"
-#include "wasm/step_job.h"
 
 namespace tersor::wasm {
 
@@ -88,13 +88,14 @@ class Session {
   /// statistics for a comparison, or null.
   emscripten::val merge_job(const std::string& job, const emscripten::val& parts, const emscripten::val& extra);
 
-  /// The sweep that settings and statistics ask for, or the trial before it, as a job of that key: JSON {steps,
-  /// samples}, steps null where nobody knows before; or null. `settings`: as of a calibration, with {trial}. Samples
-  /// are added with add_sample().
+  /// The passes that settings and statistics ask for, as a job of that key: JSON of GatherJob::plan(). `settings` are
+  /// as of a calibration, with {labels, trains}. Samples are added with add_sample().
   std::string begin_sweep(const std::string& key, const std::string& settings, const emscripten::val& statistics);
-  emscripten::val sweep_step(const std::string& key, double step, const emscripten::val& before);
-  emscripten::val merge_sweep_step(const std::string& key, double step, const emscripten::val& parts);
-  emscripten::val finish_sweep(const std::string& key, const emscripten::val& outcomes);
+  emscripten::val sweep_step(const std::string& key, const emscripten::val& before);
+  emscripten::val merge_sweep_step(const std::string& key, const emscripten::val& parts);
+  /// After the last step of a pass: JSON of the plan of the next one.
+  std::string next_sweep(const std::string& key);
+  emscripten::val finish_sweep(const std::string& key);
   /// Ends the sweep early where it can.
   void stop_sweep(const std::string& key);
   /// JSON, null where there is nothing to watch.
@@ -123,7 +124,7 @@ class Session {
     std::optional<samples::SampleReader> reader;
     std::vector<samples::InputSpec> inputs;
     std::unique_ptr<SampleJob> job;
-    std::unique_ptr<StepJob> steps;
+    std::unique_ptr<GatherJob> gather;
     std::unique_ptr<run::Runner> runner;  // one of the three
     std::shared_ptr<const Model> model;   // that the runner runs
     std::optional<JobSample> loaded;      // the next to be added

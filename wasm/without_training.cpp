@@ -3,7 +3,7 @@
 // trains() (bindings.cpp) is asked first. The linker takes these definitions, and with them nothing of the rooms that
 // train.
 #include "core/mixed/hessian_scores.h"
-#include "wasm/tune_job.h"
+#include "core/rounds/rounds.h"
 
 namespace tersor {
 
@@ -15,12 +15,11 @@ Error left_out() {
 
 }  // namespace
 
-std::unique_ptr<wasm::StepJob> wasm::make_tune_job(const std::shared_ptr<const Job>&, calibrate::Statistics,
-                                                   const std::vector<int64_t>&) {
+std::unique_ptr<Rounds> training_rounds(const Gathered&, const std::vector<int64_t>&) {
   throw left_out();
 }
 
-int wasm::epochs_of_checkpoint(std::span<const std::byte>) {
+int epochs_of_checkpoint(std::span<const std::byte>) {
   throw left_out();
 }
 

@@ -5,14 +5,13 @@
 
 using namespace tersor;
 
-TEST_CASE("samples are kept as long as they fit, and given back once") {
+TEST_CASE("samples are kept as long as they fit") {
   const auto sample = [](float value) { return std::vector<Tensor>{Tensor::of<float>({4}, {value, value, 0, 0})}; };
   KeptSamples kept(3, 40);
   kept.keep(2, sample(2));
   kept.keep(0, sample(1));
   kept.keep(1, sample(3));  // 48 bytes by now
-  REQUIRE(kept.take(2)[0].data<float>()[0] == 2);
-  REQUIRE(kept.take(2).empty());
-  REQUIRE(kept.take(1).empty());
-  REQUIRE(kept.take(0)[0].data<float>()[0] == 1);
+  REQUIRE(kept.look_at(2)[0].data<float>()[0] == 2);
+  REQUIRE(kept.look_at(1).empty());
+  REQUIRE(kept.look_at(0)[0].data<float>()[0] == 1);
 }

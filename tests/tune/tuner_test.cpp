@@ -267,9 +267,10 @@ TEST_CASE("a checkpoint that is cut short, damaged or of another training is ref
   bytes[bytes.size() / 2] ^= std::byte{1};
   CHECK_THROWS_WITH(tuner->restore(bytes), Contains("no whole checkpoint"));
   bytes[bytes.size() / 2] ^= std::byte{1};
+  const std::byte version = bytes[8];
   bytes[8] = std::byte{2};
   CHECK_THROWS_WITH(tuner->restore(bytes), Contains("another version"));
-  bytes[8] = std::byte{3};
+  bytes[8] = version;
   config.gradient_ptq_config->n_epochs = 3;
   config.gradient_ptq_config->learning_rate = 0.5;
   const Trained longer = ready(config);

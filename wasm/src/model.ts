@@ -10,7 +10,7 @@ import type { Preference } from './protocol.js';
 import { evaluate, runEach, type Context, type ModelFile } from './model_file.js';
 import { OpenResult } from './result.js';
 import { areFiles, DataSets, feedOf, isList, keep, tensorSample, type Feed, type Kept } from './samples.js';
-import { runSweep, type SweepKind } from './sweep.js';
+import { runSweep } from './sweep.js';
 import { timerFor } from './timing.js';
 import type {
   CalibrateOptions,
@@ -75,7 +75,6 @@ const mostEpochs = 100_000;
 const labelWeight = 0.5;
 
 type Checkpoints = Pick<TuneOptions, 'resume' | 'onCheckpoint'>;
-const everyKind: readonly SweepKind[] = ['trial', 'corrections', 'training'];
 
 export class OpenModel implements Model {
   readonly info: ModelInfo;
@@ -257,7 +256,7 @@ export class OpenModel implements Model {
     given: Feed,
     options: CalibrateOptions & Checkpoints,
     settings: Record<string, unknown>,
-    kinds = everyKind,
+    trains = true,
   ): Promise<Statistics> {
     const measures = await this.#measuresOnSamples(options, settings);
     const kept = keep(given, measures);
@@ -278,7 +277,7 @@ export class OpenModel implements Model {
       },
       options,
     );
-    const measured = measures ? await this.#measure(bytes, kept, options, settings, kinds) : bytes;
+    const measured = measures ? await this.#measure(bytes, kept, options, settings, trains) : bytes;
     const statistics = { bytes: measured, sampleCount: kept.count() };
     this.#sources.set(statistics, { kept, settings: JSON.stringify(settings) });
     return statistics;
@@ -295,20 +294,15 @@ export class OpenModel implements Model {
     kept: Kept,
     call: CalibrateOptions & Checkpoints,
     settings: Record<string, unknown>,
-    kinds = everyKind,
+    trains = true,
   ): Promise<Uint8Array> {
     await abortable(this.#context.pool.completeFor(JSON.stringify(settings)), call.signal);
     const { data } = kept.feed;
     const needs = [this.#file, ...(data ? [data] : [])];
-    let measured = statistics;
-    for (const kind of kinds) {
-      const trains = kind === 'training' && (call.labels ?? null) !== null;
-      const labels = trains ? await abortable(this.#sets.labels(kept.feed, call.labels ?? null, 1), call.signal) : null;
-      const text = JSON.stringify({ ...settings, model: this.#file.key, data: data?.key ?? null, sweep: kind, labels });
-      const sweep = { kind, settings: text, needs, statistics: measured, pick: kept.pick };
-      measured = await runSweep(this.#context.pool, sweep, call);
-    }
-    return measured;
+    const labels =
+      trains && call.labels ? await abortable(this.#sets.labels(kept.feed, call.labels, 1), call.signal) : null;
+    const text = JSON.stringify({ ...settings, model: this.#file.key, data: data?.key ?? null, labels, trains });
+    return runSweep(this.#context.pool, { settings: text, needs, statistics, pick: kept.pick }, call);
   }
 
   /** Statistics given beside other settings, or beside samples. */
@@ -345,15 +339,14 @@ export class OpenModel implements Model {
     const { signal, onProgress, preprocessing, selection, labels } = options;
     const call = { signal, onProgress, preprocessing, selection, labels };
     const feed = () => abortable(this.#sets.feed(options.samples ?? [], call), signal);
-    const statistics =
-      options.statistics ?? (await this.#calibrate(await feed(), call, settings, ['trial', 'corrections']));
+    const statistics = options.statistics ?? (await this.#calibrate(await feed(), call, settings, false));
     let kept = this.#sources.get(statistics)?.kept;
     if (!kept?.atHand()) {
       kept = keep(await feed(), true);
       await kept.collect();
     }
     const bytes = options.statistics
-      ? await this.#measure(statistics.bytes, kept, call, settings, ['trial', 'corrections'])
+      ? await this.#measure(statistics.bytes, kept, call, settings, false)
       : statistics.bytes;
     const at: number[] = [];
     let perEpoch = 1;
@@ -364,7 +357,7 @@ export class OpenModel implements Model {
       work = training.work_of_mean_step;
       if (training.step > at.length) at.push(performance.now());
     };
-    await this.#measure(bytes, kept, { ...call, onProgress: watch }, settings, ['training']);
+    await this.#measure(bytes, kept, { ...call, onProgress: watch }, settings);
     const seconds = ((at.at(-1) ?? 0) - (at[0] ?? 0)) / 1000 / Math.max(1, at.length - 1);
     const steps = (minutes * 60) / Math.max(1e-3, seconds * 1.1 * work);
     return { epochs: Math.min(mostEpochs, Math.max(1, Math.floor(steps / perEpoch))), statistics };

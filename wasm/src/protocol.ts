@@ -58,9 +58,10 @@ export type JobKind = 'calibrate' | 'evaluate' | 'compare' | 'run';
 
 export type EvaluationAnswer = Omit<EvaluationResult, 'answers'> & { readonly answers: readonly number[] | null };
 
-/** Passes over the samples that go step by step, all workers together. */
+/** A pass over the samples that goes step by step, all workers together. */
 export interface SweepPlan {
-  /** Null: there are no more when all workers' parts of a step are empty. */
+  readonly stage: 'try' | 'correct' | 'train';
+  /** Null: nobody knows before. */
   readonly steps: number | null;
   /** Numbers of the samples that take part. */
   readonly samples: readonly number[];
@@ -139,18 +140,20 @@ export interface CoreCalls {
   measuresOnSamples(settings: string): boolean;
   /** Whether these settings need what the light engine is without. */
   trains(settings: string): boolean;
-  /** Null: settings and statistics ask for no sweep. */
+  /** The first pass that settings and statistics ask for; null: none. */
   beginSweep(key: string, settings: string, statistics: Uint8Array): SweepPlan | null;
-  /** What this worker's samples add up to after the step. */
-  sweepStep(job: string, step: number, before: Uint8Array): Uint8Array;
-  mergeSweepStep(job: string, step: number, parts: readonly Uint8Array[]): Uint8Array;
+  /** What this worker's samples add up to in the step after that one; empty: the pass is over. `before` is empty at first. */
+  sweepStep(job: string, before: Uint8Array): Uint8Array;
+  mergeSweepStep(job: string, parts: readonly Uint8Array[]): Uint8Array;
+  /** The pass after one that is over; null: none. */
+  nextSweep(job: string): SweepPlan | null;
   /** The statistics with what was measured. */
-  finishSweep(job: string, outcomes: readonly Uint8Array[]): Uint8Array;
+  finishSweep(job: string): Uint8Array;
   /** Between two steps, of all workers the same: the sweep ends early with what there is. */
   stopSweep(job: string): null;
   /** Between two steps; null: the sweep has no figures to watch. */
   sweepProgress(job: string): TrainingState | null;
-  /** Between two steps, or after finishSweep: where a training stands. */
+  /** Between two steps: where a training stands. */
   sweepCheckpoint(job: string): Uint8Array;
   /** Before the first step, in all workers: goes on from there. */
   resumeSweep(job: string, checkpoint: Uint8Array): null;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sweep over the samples that rounds weights and corrects biases, the trial of corrections on samples held aside before
-// it, and the training after it: each worker keeps its part of the samples and takes them through one step at a time;
-// between steps all workers' sums become the outcome that the next step starts with.
+// The passes over the samples after calibration, in the order that the core knows: the trial of corrections on samples held
+// aside, the sweep that rounds weights and corrects biases, and the training. Each worker keeps its part of the samples and
+// takes them through one step at a time; between steps all workers' sums become the outcome that the next step starts with.
 
 import { abortable } from './job.js';
 import { died, type Pool, type PoolWorker, type Resource } from './pool.js';
@@ -10,10 +10,7 @@ import type { Calls, Method, SentSample, SweepPlan, TrainingState } from './prot
 import { newKey } from './samples.js';
 import type { CallOptions, TrainingProgress } from './types.js';
 
-export type SweepKind = 'trial' | 'corrections' | 'training';
-
 export interface Sweep {
-  readonly kind: SweepKind;
   /** The core's JSON of the settings, as of a calibration. */
   readonly settings: string;
   readonly needs: readonly Resource<unknown>[];
@@ -113,16 +110,12 @@ class SweepRun {
     this.#call = call;
   }
 
-  get #trains(): boolean {
-    return this.#sweep.kind === 'training';
-  }
-
   async #begin(worker: PoolWorker): Promise<SweepPlan | null> {
     for (const resource of this.#sweep.needs) await worker.need(resource);
     return worker.call('beginSweep', [this.key, this.#sweep.settings, this.#sweep.statistics]);
   }
 
-  async #share(crew: Crew, samples: readonly SentSample[]): Promise<void> {
+  async #share(crew: Crew, plan: SweepPlan, samples: readonly SentSample[]): Promise<void> {
     const give = async (worker: PoolWorker, k: number) => {
       const mine = samples.filter((_, i) => i % crew.workers.length === k);
       for (let i = 0; i < mine.length; i += handful) {
@@ -132,23 +125,23 @@ class SweepRun {
       }
     };
     await Promise.all(crew.workers.map(give));
-    if (this.#trains && this.#call.resume) await crew.all('resumeSweep', [this.key, this.#call.resume]);
+    if (plan.stage === 'train' && this.#call.resume) await crew.all('resumeSweep', [this.key, this.#call.resume]);
   }
 
-  async #tell({ lead }: Crew, done: number, steps: number | null): Promise<void> {
+  async #tell({ lead }: Crew, { stage, steps }: SweepPlan, done: number): Promise<void> {
     const { onProgress } = this.#call;
     if (!onProgress) return;
-    if (steps === null) onProgress({ stage: 'choose', done, total: done + 1, note: 'trials' });
-    else if (!this.#trains) onProgress({ stage: 'correct', done, total: steps, note: 'layers' });
+    const total = steps ?? done + 1;
+    if (stage === 'try') onProgress({ stage: 'choose', done, total, note: 'trials' });
+    else if (stage === 'correct') onProgress({ stage, done, total, note: 'layers' });
     else {
       const now = await lead.call('sweepProgress', [this.key]);
-      const training = now ? this.#clock(now) : undefined;
-      onProgress({ stage: 'train', done, total: steps, note: 'steps', training });
+      onProgress({ stage, done, total, note: 'steps', training: now ? this.#clock(now) : undefined });
     }
   }
 
-  async #save({ lead }: Crew): Promise<void> {
-    if (!this.#trains || !this.#call.onCheckpoint) return;
+  async #save({ lead }: Crew, { stage }: SweepPlan): Promise<void> {
+    if (stage !== 'train' || !this.#call.onCheckpoint) return;
     await this.#call.onCheckpoint(await lead.call('sweepCheckpoint', [this.key]));
     this.#saved = performance.now();
   }
@@ -159,36 +152,42 @@ class SweepRun {
     await crew.all('stopSweep', [this.key]);
   }
 
+  async #pass(crew: Crew, plan: SweepPlan, samples: readonly SentSample[]): Promise<void> {
+    await this.#share(crew, plan, samples);
+    this.#saved = performance.now();
+    let outcome: Uint8Array = new Uint8Array();
+    for (let step = 0; ; ++step) {
+      crew.check();
+      if (this.over) return;
+      await this.#tell(crew, plan, step);
+      await this.#stopWhereAsked(crew);
+      if (performance.now() - this.#saved > checkpointSeconds * 1000) await this.#save(crew, plan);
+      const parts = await crew.all('sweepStep', [this.key, outcome]);
+      if (parts.every((part) => part.length === 0)) break;
+      outcome = await crew.lead.call('mergeSweepStep', [this.key, parts]);
+    }
+    await this.#save(crew, plan);
+  }
+
   /** The statistics with what was measured. */
-  async with(workers: readonly PoolWorker[]): Promise<Uint8Array> {
+  async with(all: readonly PoolWorker[]): Promise<Uint8Array> {
     const { statistics, pick } = this.#sweep;
     // all begin at once: each takes its time over it
-    const [plan] = await Promise.all(workers.map((worker) => this.#begin(worker)));
-    const samples = plan && pick(plan.samples);
-    const [lead] = workers;
-    if (!plan || !samples || !lead) return statistics;
-    const crew = new Crew(workers.slice(0, workersFor(plan, workers.length)), lead);
-    await this.#share(crew, samples);
-    const outcomes: Uint8Array[] = [];
-    this.#saved = performance.now();
-    for (let step = 0; plan.steps === null || step < plan.steps; ++step) {
-      crew.check();
-      if (this.over) break;
-      await this.#tell(crew, step, plan.steps);
-      await this.#stopWhereAsked(crew);
-      if (performance.now() - this.#saved > checkpointSeconds * 1000) await this.#save(crew);
-      const parts = await crew.all('sweepStep', [this.key, step, outcomes.at(-1) ?? new Uint8Array()]);
-      if (parts.every((part) => part.length === 0)) break;
-      const outcome = await lead.call('mergeSweepStep', [this.key, step, parts]);
-      // Of a training nobody needs more than the last, and there are thousands.
-      if (this.#trains) outcomes.length = 0;
-      outcomes.push(outcome);
+    let plans = await Promise.all(all.map((worker) => this.#begin(worker)));
+    let workers = all;
+    for (;;) {
+      const [plan] = plans;
+      const [lead] = workers;
+      const samples = plan && pick(plan.samples);
+      if (!plan || !samples || !lead) break;
+      const crew = new Crew(workers.slice(0, workersFor(plan, workers.length)), lead);
+      await this.#pass(crew, plan, samples);
+      if (this.over) return statistics;
+      plans = await crew.all('nextSweep', [this.key]);
+      ({ workers } = crew);
+      if (!plans[0]) return lead.call('finishSweep', [this.key]);
     }
-    if (this.over) return statistics;
-    await this.#tell(crew, plan.steps ?? outcomes.length, plan.steps);
-    const finished = await lead.call('finishSweep', [this.key, outcomes]);
-    await this.#save(crew);
-    return finished;
+    return statistics;
   }
 }
 

@@ -8,7 +8,7 @@
 #include "core/cli/settings_option.h"
 #include "core/mixed/configurable.h"
 #include "core/native/calibrate_data.h"
-#include "core/native/measure.h"
+#include "core/native/gather.h"
 #include "core/native/size_text.h"
 #include "core/samples/selection.h"
 #include "core/simulate/program.h"
@@ -39,7 +39,13 @@ BudgetCurve::BudgetCurve(std::shared_ptr<const OpenedModel> opened, Settings set
   }
   kept_ = std::unique_ptr<KeptSamples>(new KeptSamples(room_for_samples(*job, *data_)));
   statistics_ = calibrate_data(*job, *data_, chosen_, {}, workforce_, *kept_);
-  choose(job, *data_, kept_.get(), workforce_, statistics_);
+  Gathered tried{job, std::move(statistics_), {}};
+  if (const auto trial = trial_rounds(tried)) {
+    SampleInputs inputs(*data_, kept_.get(), tried.statistics, thread_count(workforce_.threads));
+    drive(*trial, inputs, workforce_.progress);
+    trial->keep(tried);
+  }
+  statistics_ = std::move(tried.statistics);
   const calibrate::BitConfiguration& bits = statistics_.choices.bits;
   if (resource_ == Resource::kWeightsMemory) least_ = bits.least.weights_memory, most_ = bits.most.weights_memory;
   evaluated_ = samples::for_evaluation(data_->size(), chosen_, data_->size());
@@ -81,12 +87,9 @@ std::optional<BudgetPoint> BudgetCurve::made(double budget) {
 }
 
 BudgetPoint BudgetCurve::quantized_within(double budget) {
-  BudgetPoint point;
-  point.budget = budget;
-  point.statistics = statistics_;
-  point.job = choose(prepare(opened_, within(budget)), *data_, kept_.get(), workforce_, point.statistics);
-  point.draft = draft(*point.job, point.statistics);
-  measure(*point.job, point.draft, *data_, kept_.get(), workforce_, point.statistics);
+  Gathering gathering(prepare(opened_, within(budget)), statistics_, {});
+  take_passes(gathering, *data_, kept_.get(), workforce_);
+  BudgetPoint point{gathering.take(), budget, {}, {}};
   point.result = quantize(*point.job, point.statistics, point.draft);
   return point;
 }

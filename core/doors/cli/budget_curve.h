@@ -14,6 +14,7 @@
 #include "core/native/evaluate_samples.h"
 #include "core/native/kept_samples.h"
 #include "core/report/report_of.h"
+#include "core/rounds/rounds.h"
 #include "core/samples/data_set.h"
 
 namespace tersor::cli {
@@ -23,11 +24,8 @@ namespace tersor::cli {
 enum class Resource { kWeightsMemory, kFloatOperators };
 
 /// A quantization within one budget.
-struct BudgetPoint {
+struct BudgetPoint : Gathered {
   double budget = 0;
-  std::shared_ptr<const Job> job;
-  calibrate::Statistics statistics;
-  Draft draft;
   QuantizeResult result;
   SampleEvaluation evaluation;  // empty where nobody looks at how good the point is
 

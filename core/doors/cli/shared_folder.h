@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/native/measure.h"
+#include "core/native/drive.h"
 
 namespace tersor::cli {
 

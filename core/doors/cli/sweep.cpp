@@ -16,7 +16,7 @@
 #include "core/cli/shared_folder.h"
 #include "core/cli/statistics_files.h"
 #include "core/native/join_statistics.h"
-#include "core/native/measure.h"
+#include "core/native/gather.h"
 
 namespace tersor::cli {
 
@@ -49,15 +49,17 @@ void sweep_model(const SweepCommand& command) {
     throw Error(ErrorCode::kMismatch, missing, "--stats", "Give the other parts as well.");
   settings.preprocessing = statistics.provenance.preprocessing;
   const auto data = open_data(command.data, opened->model, command.json);
-  const auto job = choose(prepare(opened, std::move(settings)), *data, nullptr, command.workforce, statistics);
-  Draft decided = draft(*job, statistics);
-  const SweepPartners partners = partners_in(command.folder, shard, key_of(decided, statistics), command.wait);
-  const bool measured = measure(*job, decided, *data, nullptr, command.workforce, statistics, &partners);
+  Gathering gathering(prepare(opened, std::move(settings)), std::move(statistics), {.trains = false});
+  take_passes(gathering, *data, nullptr, command.workforce, {}, [&](const Gathered& so_far) {
+    return partners_in(command.folder, shard, key_of(so_far.draft, so_far.statistics), command.wait);
+  });
+  const Gathered gathered = gathering.take();
+  statistics = gathered.statistics;
   write_file(command.output, calibrate::write(statistics));
   const size_t steps = statistics.rounded.weights.size() + statistics.measured.outputs.size();
   if (command.json)
     print("%s\n", to_text(Json{{"output", command.output}, {"measured", steps}}).c_str());
-  else if (measured)
+  else if (gathered.passes > 0)
     print("rounded %zu weights, corrected %zu biases: %s\n", statistics.rounded.weights.size(),
           statistics.measured.outputs.size(), command.output.c_str());
   else

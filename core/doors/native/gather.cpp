@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/native/gather.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "core/native/measure.h"
 #include "core/native/size_text.h"
 #include "core/report/report_of.h"
 
 namespace tersor {
-
-namespace {
-
-Gathered tried_and_measured(const std::shared_ptr<const Job>& job, calibrate::Statistics statistics,
-                            const samples::DataSet& data, KeptSamples* kept, const Workforce& workforce,
-                            const TrainingRun& training) {
-  Gathered gathered{nullptr, std::move(statistics), {}};
-  gathered.job = choose(job, data, kept, workforce, gathered.statistics);
-  gathered.draft = draft(*gathered.job, gathered.statistics);
-  gathered.passes = measure(*gathered.job, gathered.draft, data, kept, workforce, gathered.statistics) ? 1 : 0;
-  gathered.job = train(gathered.job, gathered.draft, data, kept, training, workforce, gathered.statistics);
-  return gathered;
-}
-
-}  // namespace
 
 void check_expected_size(const Job& job) {
   const auto before = static_cast<int64_t>(job.opened->file_bytes);
@@ -38,7 +23,9 @@ Gathered gather(const std::shared_ptr<const Job>& job, const samples::DataSet& d
   if (!job->program) return gather(job, empty_statistics(*job), nullptr, workforce, training);
   KeptSamples kept = room_for_samples(*job, data);
   calibrate::Statistics statistics = calibrate_data(*job, data, chosen, {}, workforce, kept);
-  Gathered gathered = tried_and_measured(job, std::move(statistics), data, &kept, workforce, training);
+  Gathering gathering(job, std::move(statistics), {training.labels});
+  take_passes(gathering, data, &kept, workforce, training);
+  Gathered gathered = gathering.take();
   ++gathered.passes;
   return gathered;
 }
@@ -55,11 +42,39 @@ calibrate::Statistics calibrate_shard(const std::shared_ptr<const Job>& job, con
 
 Gathered gather(const std::shared_ptr<const Job>& job, calibrate::Statistics statistics, const samples::DataSet* data,
                 const Workforce& workforce, const TrainingRun& training) {
-  if (data != nullptr) return tried_and_measured(job, std::move(statistics), *data, nullptr, workforce, training);
+  if (data != nullptr) {
+    Gathering gathering(job, std::move(statistics), {training.labels});
+    take_passes(gathering, *data, nullptr, workforce, training);
+    return gathering.take();
+  }
   const auto chosen = with_training(with_choices(job, statistics.choices), statistics.tuned);
   Gathered gathered{chosen, std::move(statistics), {}};
   gathered.draft = draft(*gathered.job, gathered.statistics);
   return gathered;
+}
+
+void take_passes(Gathering& gathering, const samples::DataSet& data, const KeptSamples* kept,
+                 const Workforce& workforce, const TrainingRun& training,
+                 const std::function<SweepPartners(const Gathered&)>& partners) {
+  const auto samples = static_cast<int64_t>(gathering.gathered().statistics.samples.size());
+  const int threads = static_cast<int>(std::clamp<int64_t>(samples, 1, thread_count(workforce.threads)));
+  for (; gathering.pass() != nullptr; gathering.next()) {
+    SampleInputs inputs(data, kept, gathering.gathered().statistics, threads);
+    Rounds& pass = *gathering.pass();
+    if (pass.stage() == kTrain) {
+      train(gathering, inputs, training, workforce.progress);
+    } else if (partners && pass.stage() == kCorrect) {
+      const SweepPartners others = partners(gathering.gathered());
+      drive(pass, inputs, workforce.progress, &others);
+    } else {
+      drive(pass, inputs, workforce.progress);
+    }
+  }
+}
+
+KeptSamples room_for_samples(const Job& job, const samples::DataSet& data) {
+  constexpr int64_t kKeptBytes = int64_t{8} << 20;
+  return {data.size(), job.settings.config.measures_on_samples() ? kKeptBytes : 0};
 }
 
 }  // namespace tersor

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/native/measure.h"
+#include "core/native/drive.h"
 #include "core/onnx/write.h"
 #include "core/samples/model_inputs.h"
 
@@ -31,9 +31,9 @@ std::map<std::string, Tensor> inputs_of(const Gathered& gathered, const samples:
     throw Error(ErrorCode::kInvalidSamples, "There is no sample to time files with.", "measure",
                 "measure runs the models: give samples, beside statistics too.");
   const std::shared_ptr<const samples::DataSet> shared(std::shared_ptr<const void>(), data);
-  samples::SampleReader reader(shared);
-  const std::vector<Tensor> inputs =
-      recorded.empty() ? reader.load(0) : load_recorded(reader, *data, recorded[0], false, {});
+  const std::vector<Tensor> inputs = recorded.empty()
+                                         ? samples::SampleReader(shared).load(0)
+                                         : SampleInputs(*data, nullptr, gathered.statistics, 1).at(0, 0, false);
   const auto names = samples::model_inputs(gathered.job->opened->model.graph);
   std::map<std::string, Tensor> by_name;
   for (size_t k = 0; k < std::min(names.size(), inputs.size()); ++k) by_name.emplace(names[k].name, inputs[k]);

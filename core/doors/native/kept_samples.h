@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "core/tensor/tensor.h"
@@ -23,8 +22,6 @@ class KeptSamples {
   }
   /// Empty where the sample was not kept.
   std::vector<Tensor> look_at(int64_t sample) const { return inputs_[static_cast<size_t>(sample)]; }
-  /// The same; afterwards it is not kept any more.
-  std::vector<Tensor> take(int64_t sample) { return std::exchange(inputs_[static_cast<size_t>(sample)], {}); }
 
  private:
   std::vector<std::vector<Tensor>> inputs_;

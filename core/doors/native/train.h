@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "core/base/byte_buffer.h"
-#include "core/job/tersor.h"
-#include "core/native/kept_samples.h"
-#include "core/native/workers.h"
-#include "core/samples/data_set.h"
+#include "core/native/drive.h"
+#include "core/rounds/gathering.h"
+#include "core/tune/tuner.h"
 
 namespace tersor {
 
@@ -27,12 +25,9 @@ struct TrainingRun {
   std::function<bool()> stops;  // asked after each round: true ends it with the best so far
 };
 
-/// Trains where the settings ask for it (core/tune) and adds what it came to to statistics and draft. The job with the
-/// number of epochs and steps that were taken, so that its recipe gives the same file again. The other arguments as of
-/// measure(). Errors of tuner_of(); kOutOfMemory where one thread takes more memory than the machine has, and fewer
-/// threads where it has not for all; kCancelled where the workforce's listener wants to stop.
-std::shared_ptr<const Job> train(std::shared_ptr<const Job> job, Draft& decided, const samples::DataSet& data,
-                                 const KeptSamples* kept, const TrainingRun& run, const Workforce& workforce,
-                                 calibrate::Statistics& statistics);
+/// Takes the training of a gathering, its current pass, through its rounds. Error kOutOfMemory if one thread needs more
+/// memory than the machine has; fewer threads are used if all together do. Error kCancelled if the listener wants to
+/// stop.
+void train(Gathering& gathering, SampleInputs& inputs, const TrainingRun& run, const ProgressFunction& progress);
 
 }  // namespace tersor

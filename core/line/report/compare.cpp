@@ -451,90 +451,19 @@ void Comparer::merge(Comparer&& other) {
   other.records_.clear();
 }
 
-void Comparer::save(const Record& record, ByteWriter& writer) {
-  writer.put(record.sample);
-  writer.put(record.rows);
-  for (const OutputOfSample& one : record.outputs) {
-    const evaluate::Similarity& all = one.all;
-    for (const double number :
-         {all.signal, all.other, all.product, all.noise, all.max_error, one.sum, one.low, one.high})
-      writer.put(number);
-    writer.put(all.count);
-  }
-  for (const auto& kept : record.kept) {
-    writer.put(kept.has_value());
-    if (kept) writer.put(kept->kind), writer.put(kept->answers.same), writer.put(kept->answers.count);
-  }
-  for (const auto& pairs : record.embeddings) {
-    writer.put(static_cast<uint64_t>(pairs.size()));
-    for (const EmbeddingPair& one : pairs)
-      for (const auto* side : {&one.reference, &one.other}) writer.put_all(std::span<const float>(*side));
-  }
-  writer.put(record.layers.has_value());
-  if (!record.layers) return;
-  for (const PairSums& one : record.layers->pairs) {
-    for (const Sums& sums : {one.isolated, one.accumulated}) writer.put(sums.signal), writer.put(sums.noise);
-    for (const int64_t count : {one.values, one.lost, one.compared}) writer.put(count);
-  }
-  for (const OutputParts& one : record.layers->parts) writer.put_all(std::span<const double>(one.state()));
-  for (const SaturationRow& one : record.layers->saturations) writer.put(one.sums), writer.put(one.saturated);
-  for (const FloatSumRow& one : record.layers->float_sums)
-    writer.put(one.values), writer.put(one.undecided), writer.put(one.largest_difference_steps);
+static void put_bytes(ByteWriter& writer, const OutputParts& parts) {
+  writer.put(parts.state());
 }
-
-Comparer::Record Comparer::load(ByteReader& reader) const {
-  Record record;
-  record.sample = reader.get<int64_t>();
-  record.rows = reader.get<int64_t>();
-  record.outputs.resize(program_->outputs_.size());
-  for (OutputOfSample& one : record.outputs) {
-    evaluate::Similarity& all = one.all;
-    one.sample = record.sample;
-    for (double* number :
-         {&all.signal, &all.other, &all.product, &all.noise, &all.max_error, &one.sum, &one.low, &one.high})
-      *number = reader.get<double>();
-    all.count = reader.get<int64_t>();
-  }
-  record.kept.resize(program_->outputs_.size());
-  for (auto& kept : record.kept) {
-    if (!reader.get<bool>()) continue;
-    kept.emplace();
-    kept->kind = reader.get<OutputKind>();
-    kept->answers.same = reader.get<int64_t>();
-    kept->answers.count = reader.get<int64_t>();
-  }
-  record.embeddings.resize(program_->outputs_.size());
-  for (auto& pairs : record.embeddings)
-    for (auto left = reader.get<uint64_t>(); left > 0; --left) {
-      EmbeddingPair& one = pairs.emplace_back();
-      for (auto* side : {&one.reference, &one.other}) *side = reader.get_all<float>();
-    }
-  if (!reader.get<bool>()) return record;
-  Layers& layers = record.layers.emplace(no_layers());
-  for (PairSums& one : layers.pairs) {
-    for (Sums* sums : {&one.isolated, &one.accumulated})
-      sums->signal = reader.get<double>(), sums->noise = reader.get<double>();
-    for (int64_t* count : {&one.values, &one.lost, &one.compared}) *count = reader.get<int64_t>();
-  }
-  for (OutputParts& one : layers.parts) one = OutputParts::of_state(reader.get_all<double>());
-  for (SaturationRow& one : layers.saturations) one.sums = reader.get<int64_t>(), one.saturated = reader.get<int64_t>();
-  for (FloatSumRow& one : layers.float_sums) {
-    one.values = reader.get<int64_t>();
-    one.undecided = reader.get<int64_t>();
-    one.largest_difference_steps = reader.get<double>();
-  }
-  return record;
+static void get_bytes(ByteReader& reader, OutputParts& parts) {
+  parts = OutputParts::of_state(reader.get_all<double>());
 }
 
 ByteBuffer Comparer::save() const {
-  ByteWriter writer;
-  for (const Record& record : records_) save(record, writer);
-  return writer.take();
+  return to_bytes(records_);
 }
 
 void Comparer::merge_saved(std::span<const std::byte> bytes) {
-  ByteReader reader(bytes);
-  while (!reader.at_end()) records_.push_back(load(reader));
+  for (Record& record : from_bytes<std::vector<Record>>(bytes)) records_.push_back(std::move(record));
 }
 
 std::vector<const Comparer::Record*> Comparer::in_order() const {

@@ -107,12 +107,17 @@ class Comparer {
  private:
   struct Sums {
     double signal = 0, noise = 0;
+    static constexpr auto fields() { return members(&Sums::signal, &Sums::noise); }
     void add(std::span<const float> reference, std::span<const float> other);
   };
   struct PairSums {
     Sums isolated, accumulated;
     int64_t values = 0, lost = 0;
     int64_t compared = 0;  // batches in which the tensor had the float model's shape
+    static constexpr auto fields() {
+      using P = PairSums;
+      return members(&P::isolated, &P::accumulated, &P::values, &P::lost, &P::compared);
+    }
   };
   /// The results for the layers of a sample, in the order of the program's lists.
   struct Layers {
@@ -120,6 +125,9 @@ class Comparer {
     std::vector<OutputParts> parts;  // by output
     std::vector<SaturationRow> saturations;
     std::vector<FloatSumRow> float_sums;
+    static constexpr auto fields() {
+      return members(&Layers::pairs, &Layers::parts, &Layers::saturations, &Layers::float_sums);
+    }
   };
   struct Record {
     int64_t sample = 0;
@@ -128,6 +136,10 @@ class Comparer {
     std::vector<std::optional<Kept>> kept;               // by output
     std::vector<std::vector<EmbeddingPair>> embeddings;  // by output, then by row; empty of other kinds
     std::optional<Layers> layers;
+    static constexpr auto fields() {
+      using R = Record;
+      return members(&R::sample, &R::rows, &R::outputs, &R::kept, &R::embeddings, &R::layers);
+    }
   };
 
   template <class Change>
@@ -139,8 +151,6 @@ class Comparer {
                    int64_t repeated, Record& record) const;
   void add_layers(std::span<const Tensor> inputs, int64_t repeated, Record& record);
   Layers no_layers() const;
-  static void save(const Record& record, ByteWriter& writer);
-  Record load(ByteReader& reader) const;
   std::vector<const Record*> in_order() const;
   Layers sum_of_layers(std::span<const Record* const> records) const;
   std::optional<evaluate::Agreement> sum_of_kept(std::span<const Record* const> records, size_t output,

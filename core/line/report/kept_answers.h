@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "core/base/byte_stream.h"
 #include "core/evaluate/evaluation.h"
 #include "core/report/output_kind.h"
 #include "core/tensor/tensor.h"
@@ -15,6 +16,7 @@ namespace tersor::report {
 struct Kept {
   OutputKind kind = OutputKind::kValues;
   evaluate::Agreement answers;
+  static constexpr auto fields() { return members(&Kept::kind, &Kept::answers); }
 };
 
 /// The agreement on a sample (or batch) of an output; both tensors have the same shape. It counts:

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/byte_stream.h"
 #include "core/evaluate/evaluation.h"
 
 namespace tersor::report {
@@ -11,6 +12,7 @@ namespace tersor::report {
 /// An embedding of one sample, in float and quantized.
 struct EmbeddingPair {
   std::vector<float> reference, other;
+  static constexpr auto fields() { return members(&EmbeddingPair::reference, &EmbeddingPair::other); }
 };
 
 /// Counts the samples whose nearest other sample, by cosine similarity among the quantized embeddings, is the nearest

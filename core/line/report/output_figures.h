@@ -18,6 +18,10 @@ struct OutputOfSample {
   double sum = 0;  // of the float model's values
   double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
 
+  static constexpr auto fields() {
+    using O = OutputOfSample;
+    return members(&O::sample, &O::all, &O::sum, &O::low, &O::high);
+  }
   void add(double reference, double value) {
     all.add(reference, value);
     sum += reference;

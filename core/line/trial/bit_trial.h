@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/base/byte_stream.h"
 #include "core/calibrate/statistics.h"
 #include "core/job/job.h"
 #include "core/mixed/bit_search.h"
@@ -15,6 +16,8 @@ namespace tersor {
 struct SampleDistances {
   size_t sample = 0;  // index into Trial::places()
   std::vector<double> distances;
+
+  static constexpr auto fields() { return members(&SampleDistances::sample, &SampleDistances::distances); }
 };
 
 /// Finds the bits of each operator within the budgets, step by step. Sensitivities that the statistics hold for these

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/byte_stream.h"
 #include "core/calibrate/choices.h"
 #include "core/evaluate/interval.h"
 #include "core/tensor/tensor.h"
@@ -22,6 +23,8 @@ inline constexpr const char* kUnclipped = "activation_threshold_method=NOCLIPPIN
 struct HeldError {
   size_t sample = 0;  // index into Trial::places()
   std::vector<double> signal, noise;
+
+  static constexpr auto fields() { return members(&HeldError::sample, &HeldError::signal, &HeldError::noise); }
 };
 
 /// The error of a sample: signal is the sum of squares of the float model's values, noise that of the differences.

@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "core/calibrate/choices.h"
+#include "core/calibrate/statistics_bytes.h"
 #include "core/job/tersor.h"
 #include "core/trial/bit_trial.h"
 #include "core/trial/constant_trial.h"
@@ -53,6 +54,10 @@ struct TrialSums {
   std::vector<HeldError> errors;
   std::vector<SampleDistances> distances;
 
+  static constexpr auto fields() {
+    using S = TrialSums;
+    return members(&S::statistics, &S::sweep, &S::errors, &S::distances);
+  }
   void add(TrialSums more);
 };
 
@@ -62,6 +67,11 @@ struct TrialOutcome {
   std::optional<ptq::SweepOutcome> sweep;
   std::vector<HeldError> errors;           // ascending by sample
   std::vector<SampleDistances> distances;  // ascending by sample
+
+  static constexpr auto fields() {
+    using O = TrialOutcome;
+    return members(&O::statistics, &O::sweep, &O::errors, &O::distances);
+  }
 };
 
 /// What a trial keeps of a sample from round to round.

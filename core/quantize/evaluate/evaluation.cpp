@@ -180,13 +180,7 @@ ByteBuffer Evaluation::save() const {
   writer.put(group_);
   writer.put(classes_);
   writer.put(elements_);
-  for (const Record& record : records_) {
-    writer.put(record.sample);
-    writer.put(record.label);
-    writer.put(record.answer);
-    writer.put(record.right);
-    writer.put(record.score);
-  }
+  writer.put(records_);
   return writer.take();
 }
 
@@ -194,17 +188,9 @@ Evaluation Evaluation::load(std::span<const std::byte> bytes) {
   ByteReader reader(bytes);
   const auto metric = reader.get<Metric>();
   Evaluation result(metric, reader.get<int64_t>());
-  result.classes_ = reader.get<int64_t>();
-  result.elements_ = reader.get<int64_t>();
-  while (!reader.at_end()) {
-    Record record;
-    record.sample = reader.get<int64_t>();
-    record.label = reader.get<int64_t>();
-    record.answer = reader.get<int64_t>();
-    record.right = reader.get<bool>();
-    record.score = reader.get<double>();
-    result.records_.push_back(record);
-  }
+  reader.read(result.classes_);
+  reader.read(result.elements_);
+  reader.read(result.records_);
   return result;
 }
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/byte_buffer.h"
+#include "core/base/byte_stream.h"
 #include "core/base/fields.h"
 #include "core/base/names.h"
 #include "core/evaluate/interval.h"
@@ -101,6 +101,10 @@ class Evaluation {
     int64_t answer = -1;
     bool right = false;
     double score = 0;
+
+    static constexpr auto fields() {
+      return members(&Record::sample, &Record::label, &Record::answer, &Record::right, &Record::score);
+    }
   };
   void add_classes(Record& record, const Tensor& output);
   void add_score(Record& record, const Tensor& output) const;

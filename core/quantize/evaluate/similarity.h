@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "core/base/byte_stream.h"
+
 namespace tersor::evaluate {
 
 /// 10 log10(signal / noise) within -200 to 200; absent without noise, -200 where a reference of zeros did not stay
@@ -22,6 +24,10 @@ struct Similarity {
   double max_error = 0;
   int64_t count = 0;
 
+  static constexpr auto fields() {
+    using S = Similarity;
+    return members(&S::signal, &S::other, &S::product, &S::noise, &S::max_error, &S::count);
+  }
   void add(double reference, double value) {
     const double difference = reference - value, size = difference < 0 ? -difference : difference;
     signal += reference * reference;

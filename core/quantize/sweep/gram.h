@@ -9,12 +9,14 @@
 // Sums of integers are exact, so neither the number of threads nor the order of the samples changes a bit.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "core/base/byte_stream.h"
 #include "core/calibrate/statistics.h"
 #include "core/choose/window_coverage.h"
 #include "core/decide/plan.h"
@@ -70,7 +72,9 @@ struct GramView {
 /// Sums of the even samples and of the odd samples, so that a result from one half can be tried on the other. The words
 /// of a half are the number of rows, then the sums and products of each block; there are none before the first sample.
 struct GramSums {
-  std::vector<int64_t> words[2];
+  std::array<std::vector<int64_t>, 2> words;
+
+  static constexpr auto fields() { return members(&GramSums::words); }
 
   void add(GramSums more);
   /// The sums of a block in a half that has seen a sample.

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/byte_stream.h"
 #include "core/calibrate/exact_sum.h"
 #include "core/calibrate/statistics.h"
 #include "core/decide/plan.h"
@@ -25,6 +26,7 @@ struct ChannelSums {
   uint64_t elements = 0;  // of all channels together
   calibrate::ExactSums sums;
 
+  static constexpr auto fields() { return members(&ChannelSums::elements, &ChannelSums::sums); }
   void add(const ChannelSums& more);
 };
 

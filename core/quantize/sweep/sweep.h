@@ -30,7 +30,7 @@
 #include <string>
 #include <vector>
 
-#include "core/calibrate/statistics.h"
+#include "core/calibrate/statistics_bytes.h"
 #include "core/correct/keep_deviations.h"
 #include "core/decide/plan.h"
 #include "core/graph/graph.h"
@@ -50,6 +50,7 @@ struct SweepSums {
   /// them.
   ChannelSums in_float;
 
+  static constexpr auto fields() { return members(&SweepSums::inputs, &SweepSums::outputs, &SweepSums::in_float); }
   void add(SweepSums more);
 };
 
@@ -60,6 +61,8 @@ struct SweepOutcome {
   /// twice as many entries: first the addend of each channel, then the factor that the channel is multiplied by first
   /// (see maps_of()).
   std::vector<double> shifts;
+
+  static constexpr auto fields() { return members(&SweepOutcome::weight, &SweepOutcome::shifts); }
 };
 
 /// The values of a sample that later steps need.

@@ -13,7 +13,7 @@ namespace tersor::tune {
 namespace {
 
 constexpr std::string_view kMagic = "tersortc";
-constexpr uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 4;
 
 [[noreturn]] void refuse(const char* message, const char* hint) {
   throw Error(ErrorCode::kInvalidArgument, message, "checkpoint", hint);
@@ -23,21 +23,6 @@ constexpr uint32_t kVersion = 3;
          "Give a file that a training wrote as its checkpoint; it may have been cut short while it was copied.");
 }
 
-template <class List>
-void put(ByteWriter& to, const List& list) {
-  to.put_all(std::span<const typename List::value_type>(list));
-}
-/// How many entries of a list follow, each of some bytes.
-size_t count_of(ByteReader& from) {
-  constexpr uint64_t kMost = 1 << 20;
-  const auto count = from.get<uint64_t>();
-  if (count > kMost) broken();
-  return static_cast<size_t>(count);
-}
-std::string text_of(ByteReader& from) {
-  const std::vector<char> letters = from.get_all<char>();
-  return {letters.begin(), letters.end()};
-}
 /// Values in the place of as many.
 template <class T>
 void replace(ByteReader& from, std::vector<T>& values) {
@@ -103,55 +88,13 @@ auto reading(Read read) {
   }
 }
 
-void put_best(ByteWriter& to, const Best& best) {
-  to.put(static_cast<uint64_t>(best.weights.size()));
-  for (const calibrate::RoundedWeight& one : best.weights) {
-    put(to, one.name);
-    put(to, one.scales);
-    put(to, one.codes);
-  }
-  to.put(static_cast<uint64_t>(best.biases.size()));
-  for (const calibrate::MeasuredShift& one : best.biases) {
-    put(to, one.name);
-    put(to, one.shifts);
-  }
-  to.put(static_cast<uint64_t>(best.activations.size()));
-  for (const calibrate::TunedActivation& one : best.activations) {
-    put(to, one.name);
-    to.put(one.scale);
-    to.put(one.zero_point);
-  }
-}
-
-Best get_best(ByteReader& from) {
-  Best best;
-  best.weights.resize(count_of(from));
-  for (calibrate::RoundedWeight& one : best.weights) {
-    one.name = text_of(from);
-    one.scales = from.get_all<float>();
-    one.codes = from.get_all<int8_t>();
-  }
-  best.biases.resize(count_of(from));
-  for (calibrate::MeasuredShift& one : best.biases) {
-    one.name = text_of(from);
-    one.shifts = from.get_all<double>();
-  }
-  best.activations.resize(count_of(from));
-  for (calibrate::TunedActivation& one : best.activations) {
-    one.name = text_of(from);
-    one.scale = from.get<float>();
-    one.zero_point = from.get<int32_t>();
-  }
-  return best;
-}
-
 }  // namespace
 
 int epochs_of_checkpoint(std::span<const std::byte> bytes) {
   return reading([&] {
     ByteReader from = content_of(bytes);
     config::GradientPTQConfig config;
-    config::from_json(parse_json(text_of(from), "checkpoint"), config, "checkpoint");
+    config::from_json(parse_json(from.get<std::string>(), "checkpoint"), config, "checkpoint");
     return config.n_epochs;
   });
 }
@@ -161,9 +104,9 @@ ByteBuffer Tuner::checkpoint() const {
   ByteWriter to;
   for (const char letter : kMagic) to.put(letter);
   to.put(kVersion);
-  put(to, settings_of(s.config));
-  put(to, s.key);
-  put(to, s.diverged);
+  to.put(settings_of(s.config));
+  to.put(s.key);
+  to.put(s.diverged);
   const State::Found found = s.scheduled_found();
   for (const int64_t one : {s.step, found.judged_at, static_cast<int64_t>(s.round == State::Round::kWeigh),
                             static_cast<int64_t>(s.is_judged), static_cast<int64_t>(found.best.has_value())})
@@ -174,20 +117,20 @@ ByteBuffer Tuner::checkpoint() const {
   for (const auto& one : {s.tuning.before_cross_entropy, found.cross_entropy}) put_or_zero(to, one);
   to.put(static_cast<int64_t>(s.are_answers));
   for (const auto& one : {s.tuning.before_right, found.right, s.before_same}) put_or_zero(to, one);
-  put(to, s.factors);
+  to.put(s.factors);
   for (size_t k = 0; k < s.student.trained.size(); ++k) {
-    put(to, s.values_of[k]);
-    put(to, s.weights[k].latent);
-    put(to, s.weights[k].factors);
-    put(to, s.weights[k].of_factors.first());
-    put(to, s.weights[k].of_factors.second());
+    to.put(s.values_of[k]);
+    to.put(s.weights[k].latent);
+    to.put(s.weights[k].factors);
+    to.put(s.weights[k].of_factors.first());
+    to.put(s.weights[k].of_factors.second());
     if (s.weights[k].quantizer)
-      for (const trainable::Variable& variable : s.weights[k].quantizer->variables()) put(to, variable.value);
-    put(to, s.adam[k].first());
-    put(to, s.adam[k].second());
-    put(to, s.sgd[k].velocity());
+      for (const trainable::Variable& variable : s.weights[k].quantizer->variables()) to.put(variable.value);
+    to.put(s.adam[k].first());
+    to.put(s.adam[k].second());
+    to.put(s.sgd[k].velocity());
   }
-  if (found.best) put_best(to, *found.best);
+  if (found.best) to.put(*found.best);
   ByteBuffer bytes = to.take();
   const Digest digest = sha256(std::span(bytes.data(), bytes.size()));
   std::copy(digest.begin(), digest.end(), bytes.more(digest.size()));
@@ -200,8 +143,8 @@ void Tuner::restore(std::span<const std::byte> bytes) {
 
 void Tuner::State::restore(std::span<const std::byte> bytes) {
   ByteReader from = content_of(bytes);
-  const std::string settings = text_of(from);
-  if (text_of(from) != key) {
+  const std::string settings = from.get<std::string>();
+  if (from.get<std::string>() != key) {
     const std::string differ = difference(settings, settings_of(config));
     throw Error(ErrorCode::kMismatch,
                 differ.empty() ? "The checkpoint is of another training: the model, the samples, the labels, the "
@@ -209,7 +152,7 @@ void Tuner::State::restore(std::span<const std::byte> bytes) {
                                : "The checkpoint is of another training: gradient_ptq_config has " + differ + ".",
                 "checkpoint", "Give the model, the samples and the settings that it was written with.");
   }
-  diverged = text_of(from);
+  diverged = from.get<std::string>();
   step = from.get<int64_t>();
   judged_at = from.get<int64_t>();
   const bool is_weighing = from.get<int64_t>() != 0;
@@ -234,7 +177,7 @@ void Tuner::State::restore(std::span<const std::byte> bytes) {
       for (trainable::Variable& variable : weights[k].quantizer->variables()) replace(from, variable.value);
     for (auto* moments : {&adam[k].first(), &adam[k].second(), &sgd[k].velocity()}) replace(from, *moments);
   }
-  if (has_best) best = get_best(from);
+  if (has_best) best = from.get<Best>();
   if (!from.at_end()) broken();
   shuffled_for = -1;
   before_stop.reset();

@@ -31,8 +31,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/byte_buffer.h"
-#include "core/calibrate/statistics.h"
+#include "core/base/byte_stream.h"
+#include "core/calibrate/statistics_bytes.h"
 #include "core/config/gradient_ptq_config.h"
 #include "core/decide/plan.h"
 #include "core/graph/graph.h"
@@ -79,10 +79,18 @@ struct LaneSums {
   double cross_entropy = 0;           // the same with a label_weight: sum of the samples
   bool has_answers = false;           // whether the first output is scores of one answer each
   int64_t right = 0, same = 0;        // and how many of these are right, and those of the float model
+
+  static constexpr auto fields() {
+    using L = LaneSums;
+    return members(&L::lane, &L::gradients, &L::loss, &L::by_point, &L::signal, &L::noise, &L::cross_entropy,
+                   &L::has_answers, &L::right, &L::same);
+  }
 };
 
 struct TuneSums {
   std::vector<LaneSums> lanes;  // in any order
+
+  static constexpr auto fields() { return members(&TuneSums::lanes); }
   void add(TuneSums more);
 };
 

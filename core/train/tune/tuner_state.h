@@ -38,6 +38,8 @@ struct Best {
   std::vector<calibrate::RoundedWeight> weights;
   std::vector<calibrate::MeasuredShift> biases;
   std::vector<calibrate::TunedActivation> activations;
+
+  static constexpr auto fields() { return members(&Best::weights, &Best::biases, &Best::activations); }
 };
 
 struct Tuner::State {
