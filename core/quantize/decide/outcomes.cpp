@@ -118,6 +118,7 @@ void Outcomes::fold_clamps(const PlacedTensor& tensor, const quant::Quantization
 
 Outcomes::After Outcomes::after(const Node& node) const {
   ValueId value = node.outputs[0];
+  if (!value.valid()) return {};
   while (!placed(value)) {
     if (uses_.reader_count(value) != 1 || uses_.is_output(value)) return {};
     const size_t reader = uses_.reader_indices(value)[0];
