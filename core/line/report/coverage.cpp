@@ -68,7 +68,7 @@ std::vector<FloatNode> float_nodes(const Graph& graph, const std::vector<ptq::No
 }
 
 Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Placement& placement,
-                     const std::vector<ptq::NodeOutcome>& outcomes) {
+                     const std::vector<ptq::NodeOutcome>& outcomes, const onnx::LeftOut* left_out) {
   Coverage coverage;
   coverage.stays_float = float_nodes(prepared, outcomes);
   for (size_t i = 0; i < prepared.nodes().size(); ++i) {
@@ -85,6 +85,13 @@ Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Pl
     const auto left = after.find(type);
     const int64_t folded = count - (left == after.end() ? 0 : left->second);
     if (folded > 0) coverage.rows.push_back({type.first, type.second, folded, Support::kFolded, {}, std::nullopt});
+  }
+  for (size_t i = 0; left_out != nullptr && i < left_out->nodes.size(); ++i) {
+    const Node& node = left_out->nodes[i];
+    const Fate fate{Support::kFloat, "It, or a node before it, cannot be run here; it stays as it is."};
+    add_row(coverage.rows, node, fate);
+    coverage.core_nodes += is_core(node) ? 1 : 0;
+    coverage.stays_float.push_back({node.name.empty() ? node.op_type : node.name, node.op_type, fate.reason});
   }
   sort_stably(coverage.rows, [](const CoverageRow& a, const CoverageRow& b) { return a.nodes > b.nodes; });
   return coverage;

@@ -15,6 +15,7 @@
 #include "core/decide/plan.h"
 #include "core/decide/role.h"
 #include "core/graph/graph.h"
+#include "core/onnx/left_out.h"
 
 namespace tersor::report {
 
@@ -104,8 +105,9 @@ struct Coverage {
 
 /// `original` is the graph as read. `prepared` is the graph in which quantizers were placed, with a role and an outcome
 /// per node. Nodes that only `original` has were folded. Operators in the bodies of If, Loop and Scan are rows too.
+/// `left_out`: nodes that none of both graphs has, and that stay in the file as they are; null: none.
 Coverage coverage_of(const Graph& original, const Graph& prepared, const ptq::Placement& placement,
-                     const std::vector<ptq::NodeOutcome>& outcomes);
+                     const std::vector<ptq::NodeOutcome>& outcomes, const onnx::LeftOut* left_out = nullptr);
 
 }  // namespace tersor::report
 

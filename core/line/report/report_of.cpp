@@ -60,7 +60,8 @@ std::vector<std::shared_ptr<const Job>> jobs_of_words(const Job& job) {
 report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
   const Graph& graph = job.model.graph;
   const auto outcomes = ptq::expected_outcomes(graph, job.attachment, job.placement);
-  report::Coverage coverage = report::coverage_of(job.opened->model.graph, graph, job.placement, outcomes);
+  report::Coverage coverage =
+      report::coverage_of(job.opened->model.graph, graph, job.placement, outcomes, job.left_out.get());
   std::vector<size_t> front_ends;
   if (job.settings.config.keep_float_automatically)
     front_ends = ptq::possible_front_ends(graph, job.placement, elements_of_one_sample(job));
@@ -175,7 +176,8 @@ report::Report report_of(const Job& job, const QuantizeResult& result, std::stri
   report.output = {{}, sha256_hex(result.bytes), static_cast<int64_t>(result.bytes.size())};
   report.platform = {job.settings.platform.name, job.settings.platform.version};
   report.settings = report::changed_settings((job.asked ? *job.asked : job).settings.config);
-  report.coverage = report::coverage_of(job.opened->model.graph, graph, draft.placement, result.plan.outcomes);
+  report.coverage =
+      report::coverage_of(job.opened->model.graph, graph, draft.placement, result.plan.outcomes, job.left_out.get());
   report.coverage.estimated_size_bytes = report.coverage.estimated_largest_bytes = report.output.size_bytes;
   report.coverage.calibration_bytes = calibration_bytes(job);
   report.ranges = report::ranges_of(graph, result.plan, draft.statistics);

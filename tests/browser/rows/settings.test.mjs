@@ -40,7 +40,9 @@ it('E.3 row 5: shows the model’s card before any work, with an operator that c
     expect(plain(await model.locator('.line-cells').textContent())).toMatch(/no core node stays float/);
     expect(plain(await model.innerText())).toMatch(/1 node stays float\. Its one core node, .* runs as integer\./);
     const said = plain(await model.innerText());
-    expect(said).toMatch(/1 node: Frobnicate\. The platform has no integer kernel for it\. odd_one/);
+    expect(said).toMatch(
+      /1 node: Frobnicate\. It, or a node before it, cannot be run here; it stays as it is\. odd_one/,
+    );
     expect(said).toMatch(
       /no operators of these names: Frobnicate\. They are kept as they are, and cannot be run here\./,
     );
