@@ -70,12 +70,15 @@ report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
     return report::expected_size(one.opened->model.graph, one.model.graph, one.attachment, one.placement,
                                  one.settings.config, model_bytes, asked);
   };
-  std::vector<ptq::FloatChoice> in_float = job.arithmetic.in_float;
-  for (const size_t node : front_ends) in_float.push_back({graph.nodes()[node].id, {}});
-  const ptq::Placement without = ptq::place(graph, job.attachment, in_float);
-  const auto [least, most] = std::minmax({expected(job, {}), expected(job, {front_ends, false, &without})});
-  coverage.estimated_size_bytes = least;
-  coverage.estimated_largest_bytes = most;
+  coverage.estimated_size_bytes = coverage.estimated_largest_bytes = expected(job, {});
+  if (!front_ends.empty()) {
+    std::vector<ptq::FloatChoice> in_float = job.arithmetic.in_float;
+    for (const size_t node : front_ends) in_float.push_back({graph.nodes()[node].id, {}});
+    const ptq::Placement without = ptq::place(graph, job.attachment, in_float);
+    const int64_t other = expected(job, {front_ends, false, &without});
+    coverage.estimated_size_bytes = std::min(coverage.estimated_size_bytes, other);
+    coverage.estimated_largest_bytes = std::max(coverage.estimated_largest_bytes, other);
+  }
   const report::AskedFloat asked{front_ends, may_ask_for_float_constants(job)};
   for (const std::shared_ptr<const Job>& one : jobs_of_words(job))
     coverage.estimated_largest_bytes = std::max(coverage.estimated_largest_bytes, expected(*one, asked));
