@@ -36,11 +36,10 @@ endforeach()
 file(CONFIGURE OUTPUT "${headers}/core/report_of.h" CONTENT "#pragma once\n#include \"core/report/report_of.h\"  // moved\n")
 target_include_directories(tersor_library INTERFACE "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>" "$<INSTALL_INTERFACE:include/tersor>")
 
-# nlohmann_json: the type of get_config() and to_json(). Highway: chooses the SIMD target when the program runs.
+# nlohmann_json: the type of get_config() and to_json().
 target_link_libraries(tersor_library
   INTERFACE "$<BUILD_INTERFACE:third_party_json>" "$<INSTALL_INTERFACE:nlohmann_json::nlohmann_json>"
-  INTERFACE Threads::Threads
-  PRIVATE "$<BUILD_INTERFACE:third_party_highway>" "$<INSTALL_INTERFACE:hwy::hwy>")
+  INTERFACE Threads::Threads)
 
 if(NOT TERSOR_INSTALL)
   return()
@@ -54,6 +53,9 @@ install(TARGETS tersor_library EXPORT TersorTargets ARCHIVE DESTINATION "${CMAKE
 install(EXPORT TersorTargets NAMESPACE Tersor:: DESTINATION "${package_dir}" COMPONENT library)
 configure_package_config_file(cmake/TersorConfig.cmake.in "${PROJECT_BINARY_DIR}/TersorConfig.cmake" INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/TersorConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+file(RELATIVE_PATH prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file(cmake/tersor.pc.in "${PROJECT_BINARY_DIR}/tersor.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/tersor.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT library)
 install(FILES "${PROJECT_BINARY_DIR}/TersorConfig.cmake" "${PROJECT_BINARY_DIR}/TersorConfigVersion.cmake" DESTINATION "${package_dir}" COMPONENT library)
 install(CODE "set(TERSOR_HEADERS \"${headers}\")" COMPONENT library)
 install(SCRIPT "${PROJECT_SOURCE_DIR}/cmake/install_headers.cmake" COMPONENT library)

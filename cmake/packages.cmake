@@ -1,6 +1,6 @@
-# What cpack makes of the program that needs nothing but libc, for scripts/package: a .deb and an archive.
+# What cpack makes of the program, for scripts/package: a .deb and an archive.
 include(GNUInstallDirs)
-install(TARGETS tersor_portable RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT package EXCLUDE_FROM_ALL)
+install(TARGETS tersor RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT package EXCLUDE_FROM_ALL)
 install(DIRECTORY "${PROJECT_BINARY_DIR}/share/" DESTINATION "${CMAKE_INSTALL_DATADIR}" COMPONENT package EXCLUDE_FROM_ALL)
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT package EXCLUDE_FROM_ALL RENAME copyright)
 install(FILES "${PROJECT_BINARY_DIR}/THIRD_PARTY_NOTICES.txt" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT package EXCLUDE_FROM_ALL)

@@ -3,7 +3,7 @@
 #
 #   json        nlohmann_json (MIT): the usual C++ JSON library, kept up since 2013
 #   protozero   (BSD-2): reads and writes protobuf's wire format without generated code, small enough for the browser
-#   highway     (Apache-2.0): one SIMD source for AVX2, AVX-512, NEON and WebAssembly
+#   highway     (Apache-2.0): one SIMD source for AVX2, AVX-512, NEON and WebAssembly; of headers alone (core/kernels/cpu_targets.cpp)
 #   eigen       (MPL-2.0): the judge of our own algebra in tests. The core sums in one order on every target, for equal bytes;
 #               the blocks of Eigen's products, and so its sums, follow the caches of the CPU that it runs on
 #   cli11       (BSD-3): command line parsing with readable help
@@ -45,6 +45,4 @@ else()
     # Each target is compiled: what has SSSE3 and not SSE4 is of 2007, and runs the scalar kernels.
     target_compile_definitions(third_party_highway INTERFACE HWY_DISABLED_TARGETS=HWY_SSSE3)
   endif()
-  find_library(TERSOR_LIB_HWY hwy REQUIRED)
-  target_link_libraries(third_party_highway INTERFACE ${TERSOR_LIB_HWY})
 endif()

@@ -46,6 +46,28 @@ must(build_trainable "${CMAKE_COMMAND}" --build "${work}/trainable_example")
 must(run_trainable "${work}/trainable_example/pact")
 must_hold("${docs}" "${output}" "docs/cpp.md")
 
+# Beside libc it needs nothing of the machine it runs on.
+find_program(ldd ldd)
+if(ldd)
+  must(libraries "${ldd}" "${prefix}/bin/tersor")
+  string(REGEX MATCHALL "lib[^ /]+\\.so[^ ]*" libraries "${output}")
+  foreach(library IN LISTS libraries)
+    if(NOT library MATCHES "^lib(c|m|pthread|dl|rt)\\.so")
+      message(FATAL_ERROR "The installed program needs ${library}.")
+    endif()
+  endforeach()
+endif()
+
+# The same example where there is no CMake.
+find_program(pkg_config pkg-config)
+if(pkg_config)
+  must(pkg_config "${CMAKE_COMMAND}" -E env "PKG_CONFIG_PATH=${prefix}/lib/pkgconfig" "${pkg_config}" --cflags --libs tersor)
+  separate_arguments(flags UNIX_COMMAND "${output}")
+  must(by_pkg_config "${COMPILER}" "${example}/quantize.cpp" -o "${work}/by_pkg_config" ${flags})
+  must(run_by_pkg_config "${work}/by_pkg_config" "${SOURCE_DIR}/web/public/demo/model.onnx" "${work}/by_pkg_config.onnx")
+  must(same "${CMAKE_COMMAND}" -E compare_files "${work}/quantized.onnx" "${work}/by_pkg_config.onnx")
+endif()
+
 foreach(file IN ITEMS share/man/man1/tersor.1.gz share/bash-completion/completions/tersor share/doc/tersor/LICENSE)
   if(NOT EXISTS "${prefix}/${file}")
     message(FATAL_ERROR "${file} was not installed.")

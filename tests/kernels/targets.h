@@ -17,11 +17,11 @@ void on_every_target(const Check& check) {
 #else
   int targets = 0;
   for (int64_t rest = hwy::SupportedTargets() & HWY_TARGETS; rest != 0; rest &= rest - 1, ++targets) {
-    hwy::SetSupportedTargetsForTest(rest & -rest);
+    hwy::GetChosenTarget().Update(rest & -rest);
     CAPTURE(hwy::TargetName(rest & -rest));
     check();
   }
-  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().DeInit();
   REQUIRE(targets > 0);
 #endif
 }
