@@ -27,7 +27,9 @@ it('says whether the model can be used, makes it anew after a change, and keeps 
   const { page, context } = visit;
   await runDemo(page);
   const verdict = page.locator('.verdict');
-  expect(await verdict.getByRole('heading').innerText()).toMatch(/^(Usable|Usable with care|Not usable)$/);
+  expect(await verdict.getByRole('heading').innerText()).toMatch(
+    /^(Worth it|Usable with care|Not worth it|Not usable)$/,
+  );
   expect(await verdict.innerText()).toMatch(/\d/);
 
   await button(page, 'Change settings').click();

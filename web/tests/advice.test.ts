@@ -99,6 +99,7 @@ function factsOf(given: Given): Facts {
     usualCalibration: 128,
     isGuess: false,
     byOrder: null,
+    order: null,
     ...given.facts,
   };
 }
@@ -290,7 +291,9 @@ describe('float accuracy', () => {
   it('is at chance where its interval does not lie above it, on enough samples', () => {
     const at = (lower: number, count: number) =>
       sentence('at-chance', { float: { value: 0.1, interval: interval(lower), count } });
-    expect(at(0.1, 16)).toMatch(/^Float accuracy is 10\.00.% on 16 samples, chance is 10\.0.%\.$/);
+    expect(at(0.1, 16)).toMatch(
+      /^First get float right\. Float accuracy is 10\.00.% on 16 samples, chance is 10\.0.%\.$/,
+    );
     expect(at(0.101, 16)).toBeNull();
     expect(at(0.1, 15)).toBeNull();
   });
@@ -564,4 +567,47 @@ it('gives no advice twice, the likeliest cause first', () => {
     }),
   ).map(({ id }) => id);
   expect(ids).toEqual(['wrong-preprocessing', 'one-layer', 'few-samples']);
+});
+
+describe('advice on an error', () => {
+  const layers = [layer('squeeze', { op: 'Squeeze', error_share: 0.9 }), layer('conv', { error_share: 0.6 })];
+  const comparisonOf = (same: number, count: number) => {
+    const facts = factsOf({ layers });
+    return { ...facts, comparison: { ...facts.comparison, agreement: { same, count } } };
+  };
+  const ids = (facts: Facts) => advise(facts).map(({ id }) => id);
+
+  it('is given where answers were lost, and where too few were compared to say so', () => {
+    expect(ids(comparisonOf(239, 240))).toEqual(['one-layer']);
+    expect(ids(comparisonOf(240, 240))).toEqual([]);
+    expect(ids(comparisonOf(15, 15))).toEqual(['one-layer']);
+  });
+
+  it('is not given where values are good enough as they are', () => {
+    const of = (usability: string) =>
+      factsOf({ layers, report: { verdict: { usability } } as unknown as Partial<Report> });
+    expect(ids(of('usable'))).toEqual([]);
+    expect(ids(of('usable with care'))).toEqual(['one-layer']);
+  });
+
+  it('names no operator that is a view of its input, or in float', () => {
+    const rows = [{ op: 'Squeeze', domain: '', nodes: 1, support: 'moves', reason: '', mac_share: null } as const];
+    const named = (stays: Coverage['stays_float']) =>
+      advise(factsOf({ layers, report: { coverage: { ...coverage, rows, stays_float: stays } } as Partial<Report> })).find(
+        ({ id }) => id === 'one-layer',
+      )?.change;
+    expect(named([])).toEqual({ kind: 'float', name: 'conv' });
+    expect(named([{ name: 'conv', op: 'Conv', reason: '' }])).toBeUndefined();
+  });
+});
+
+it('takes another order of the classes for the cause only where no other preset is', () => {
+  const order = { outputs: new Map([[0, 1]]), correct: 90, heldCorrect: 88, before: 18, count: 100, preset: null, examples: [] };
+  const found = floatFault({ ...factsOf({}), order });
+  expect([found?.id, found?.change]).toEqual(['labels-reordered', { kind: 'label-order', order }]);
+  const trial = { best: 'unit', samples: 40, is_chance: false, tried: [{ name: 'unit', right: 38 }] };
+  const low = { value: 0.18, interval: { lower: 0.12, upper: 0.26, level: 0.95 } };
+  expect(floatFault({ ...factsOf({ float: low, facts: { trial, isOtherThanBest: true } }), order })?.id).toBe(
+    'wrong-preprocessing',
+  );
 });

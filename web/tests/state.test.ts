@@ -225,14 +225,14 @@ describe('class folders', () => {
   it('give labels by folder, by output, from a file, or none', () => {
     expect(state.labels.value).toBe('folders');
     state.classMapping.value = { by: 'hand', outputs: { cat: 4, dog: 7 } };
-    const set = [file('cat/0.png'), file('dog/0.png'), file('dog/notes.doc'), file('emu/0.png')];
-    knowSet({ files: set });
-    know({ skipped: [{ path: 'dog/notes.doc', reason: 'a text' }] });
-    expect(state.labels.value).toEqual([4, 7, 0]);
+    // an archive of several samples has as many labels
+    know({ labels: [0, 1, 1, 0] });
+    expect(state.labels.value).toEqual([4, 7, 7, 4]);
+    expect([4, 7, 0].map(state.folderOfLabel)).toEqual(['cat', 'dog', null]);
     state.preprocessing.value = { ...state.preprocessing.value, label_offset: 1 } as Preprocessing;
-    expect(state.labels.value).toEqual([3, 6, -1]);
+    expect(state.labels.value).toEqual([3, 6, 6, 3]);
     state.preprocessing.value = null;
-    expect(state.labels.value).toEqual([4, 7, 0]);
+    expect(state.labels.value).toEqual([4, 7, 7, 4]);
     const labelsFile = file('labels.csv');
     knowSet({ labelsFile });
     expect(state.labels.value).toBe(labelsFile);

@@ -6,6 +6,7 @@
 import type { Comparison, EvaluationResult, LayerRow, PreprocessingTrial, QuantizationConfig, Report } from 'tersor';
 
 import { count, counted, decibels, outputDecibels, percent, shortName, value } from '../numbers';
+import { isDoubtful, type FoundOrder } from './reorder';
 
 /** A change of the settings; the page knows how to make it. */
 export type Change =
@@ -16,6 +17,7 @@ export type Change =
   | { readonly kind: 'calibration'; readonly count: number }
   | { readonly kind: 'label-shift'; readonly by: number }
   | { readonly kind: 'preprocessing' }
+  | { readonly kind: 'label-order'; readonly order: FoundOrder }
   | { readonly kind: 'samples' }
   | { readonly kind: 'show-preprocessing' }
   | { readonly kind: 'show-mapping' }
@@ -47,11 +49,13 @@ export interface Facts {
   readonly isGuess: boolean;
   /** Class folders that are fewer than the outputs, and taken for the first of them. */
   readonly byOrder: { readonly folders: number; readonly outputs: number } | null;
+  /** Another order of the classes that explains the answers. */
+  readonly order: FoundOrder | null;
 }
 
 type Rule = (facts: Facts) => Advice | null;
 /** What is known as soon as float accuracy is. */
-type FloatFacts = Pick<Facts, 'float' | 'trial' | 'isOtherThanBest' | 'byOrder'>;
+type FloatFacts = Pick<Facts, 'float' | 'trial' | 'isOtherThanBest' | 'byOrder' | 'order'>;
 type FloatRule = (facts: FloatFacts) => Advice | null;
 
 /** Standard deviations beyond which a value is an outlier, and the threshold that drops it (MCT: 8 to 12). */
@@ -60,11 +64,11 @@ const outlierDeviations = 10;
 const unlikeRanges = 8;
 const unevenChannels = 100;
 const fewSamples = 32;
-/** Fewer answers do not tell chance from a weak model. */
-const enoughAnswers = 16;
 /** Sums beyond 16 bits in more than this share are worth a word. */
 const saturatedShare = 1e-6;
 const worthAWord = 0.02;
+/** Compared answers that say that none is lost. */
+const enoughSamples = 16;
 
 interface Spread {
   readonly mean: number;
@@ -92,9 +96,30 @@ function tookBest({ best, tried }: PreprocessingTrial) {
   return tried.find(({ name }) => name === best);
 }
 
+const reordered: FloatRule = ({ order, trial, isOtherThanBest }) => {
+  // a preset that makes the labels right as they are is the simpler cause: swapped channels swap classes too
+  if (!order || (trial && !trial.is_chance && isOtherThanBest)) return null;
+  const [before, after] = [order.before, order.correct].map((right) => percent(right / order.count, 1));
+  const preset = order.preset ? `, with the preset ${order.preset.name}` : '';
+  return {
+    id: 'labels-reordered',
+    sentence: `Your folders look like a reordering of the model’s outputs: ${before} → ${after} of ${counted(order.count, 'sample')} are right${preset}.`,
+    reason:
+      'Folders are taken for the outputs in the order of their names, and this model has its classes in another. Check the pictures below: each should show what its folder is called.',
+    word: 'Take this order',
+    change: { kind: 'label-order', order },
+  };
+};
+
+/** What was tried before the reader is asked. */
+function triedText(trial: PreprocessingTrial | null): string {
+  const presets = trial?.tried.map(({ name, right }) => `${name} ${right}`).join(', ');
+  const tried = presets ? `the presets on ${trial?.samples ?? 0} samples (right: ${presets}), ` : '';
+  return `Tried: ${tried}labels shifted by one, and the classes in every order.`;
+}
+
 const atChance: FloatRule = ({ float, trial, isOtherThanBest }) => {
-  if (float.value === null || float.chance === null || !float.interval) return null;
-  if (float.count < enoughAnswers || float.interval.lower > float.chance || float.label_shift !== null) return null;
+  if (float.value === null || float.chance === null || !isDoubtful(float) || float.label_shift !== null) return null;
   const found = `Float accuracy is ${percent(float.value)} on ${counted(float.count, 'sample')}, chance is ${percent(float.chance, 1)}`;
   if (trial && !trial.is_chance && isOtherThanBest) {
     const best = tookBest(trial);
@@ -108,8 +133,8 @@ const atChance: FloatRule = ({ float, trial, isOtherThanBest }) => {
   }
   return {
     id: 'at-chance',
-    sentence: `${found}.`,
-    reason: 'Preprocessing or the order of labels is wrong. Fix this first; quantization is not the problem.',
+    sentence: `First get float right. ${found}${float.interval && float.interval.lower > float.chance ? ', and a trained model has far more' : ''}.`,
+    reason: `Preprocessing, labels or samples do not fit the model; quantization is not the problem. ${triedText(trial)}`,
     word: 'Choose other samples',
     change: { kind: 'samples' },
   };
@@ -185,8 +210,16 @@ const fewCalibrate: Rule = ({ calibration, usualCalibration: possible }) => {
     : { id: 'few-samples', sentence, reason, word: 'Choose more samples', change: { kind: 'samples' } };
 };
 
-const oneLayer: Rule = ({ comparison }) => {
-  const worst = [...comparison.layers].sort((a, b) => b.error_share - a.error_share)[0];
+/** The operator computes in integers: no view of its input, and nothing that the file has in float. */
+function isInteger({ name, op }: LayerRow, { coverage }: Report): boolean {
+  const row = coverage.rows.find((one) => one.op === op);
+  return (!row || row.support === 'integer') && coverage.stays_float.every((one) => one.name !== name);
+}
+
+const oneLayer: Rule = ({ comparison, report }) => {
+  const worst = comparison.layers
+    .filter((row) => isInteger(row, report))
+    .sort((a, b) => b.error_share - a.error_share)[0];
   if (!worst || worst.error_share <= 0.5 || worst.range === null || comparison.output_sqnr_db === null) return null;
   return {
     id: 'one-layer',
@@ -336,18 +369,26 @@ const staysFloat: Rule = ({ report }) => {
   };
 };
 
+/** Answers are not all the float model's, or, where none are counted, the output is not good enough to be used without a thought. */
+function isWorse({ report, comparison }: Facts): boolean {
+  const { agreement } = comparison;
+  if (agreement && agreement.count >= enoughSamples) return agreement.same < agreement.count;
+  return report.verdict?.usability !== 'usable';
+}
+
+/** What explains an error, where there is one to explain. */
+function whereWorse(rule: Rule): Rule {
+  return (facts) => (isWorse(facts) ? rule(facts) : null);
+}
+
 /** What is wrong with the samples, before anything is quantized. */
-const floatRules: readonly FloatRule[] = [unmapped, atChance, betterPreset, labelShift];
+const floatRules: readonly FloatRule[] = [reordered, unmapped, atChance, betterPreset, labelShift];
 
 /** Likeliest cause first; what is wrong with the samples comes before what quantization does. */
 const rules: readonly Rule[] = [
   ...floatRules,
   guessed,
-  unlikeParts,
-  outliers,
-  perTensor,
-  oneLayer,
-  firstOrLast,
+  ...[unlikeParts, outliers, perTensor, oneLayer, firstOrLast].map(whereWorse),
   fewCalibrate,
   withoutVnni,
   notFaster,

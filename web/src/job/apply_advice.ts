@@ -5,6 +5,7 @@ import { step, undo, undoLabel } from './history';
 import { inspect } from './inspect';
 import { setCalibration, setPreprocessing } from './load';
 import { quantizeAgain } from './quantize';
+import type { FoundOrder } from './reorder';
 import { say } from './say';
 import { changed } from './coverage';
 import { formRows, setField, setKeepFloat, setPlatform } from './settings';
@@ -26,6 +27,7 @@ export function currentAdvice(): Advice[] {
     calibration: state.calibrationCount.value,
     usualCalibration: state.defaultCalibration.value,
     byOrder: state.foldersByOrder.value,
+    order: null,
     isGuess:
       state.samplesInfo.value?.preprocessing_is_guess === true && trial === null && !state.preprocessingIsGiven.value,
   });
@@ -38,6 +40,43 @@ async function takeBestPreset(): Promise<void> {
     state.preprocessingIsGiven.value = false;
   });
   await inspect();
+  quantizeAgain();
+}
+
+function showForm(field: string): void {
+  state.openRegion('samples');
+  requestAnimationFrame(() => {
+    const form = document.querySelector<HTMLElement>(field);
+    form?.focus({ preventScroll: true });
+    form?.scrollIntoView({ block: 'center' });
+  });
+}
+
+/** Leads to where is said what the class folders stand for. */
+export function showMapping(): void {
+  showForm('.outputs select');
+}
+
+/** The folders stand for the outputs that the answers say, with the preset that this was found with. */
+async function takeOrder({ outputs, preset }: FoundOrder): Promise<void> {
+  const mapped = state.mappedOutputs.value;
+  const classes = state.samplesInfo.value?.classes ?? [];
+  const before = classes.map(({ name, label }) => [name, mapped?.get(name) ?? label] as const);
+  const taken = new Set(outputs.values());
+  const free = (outputCount: number) => Array.from({ length: outputCount }, (_, k) => k).filter((k) => !taken.has(k));
+  const left = free(state.outputCount.value ?? 0);
+  const next = before.map(([name, label]) => {
+    const output = outputs.get(label) ?? (left.includes(label) ? label : left[0]) ?? label;
+    if (left.includes(output)) left.splice(left.indexOf(output), 1);
+    return [name, output] as const;
+  });
+  step('Folders in the order of the outputs', () => {
+    state.classMapping.value = { by: 'hand', outputs: Object.fromEntries(next) };
+    if (!preset) return;
+    state.preprocessing.value = preset.preprocessing;
+    state.preprocessingIsGiven.value = true;
+  });
+  if (preset) await inspect();
   quantizeAgain();
 }
 
@@ -75,20 +114,18 @@ export async function applyAdvice({ change, word }: Advice, chooseSamples: () =>
     case 'preprocessing':
       await takeBestPreset();
       break;
+    case 'label-order':
+      await takeOrder(change.order);
+      break;
     case 'samples':
       chooseSamples();
       return;
     case 'show-preprocessing':
-    case 'show-mapping': {
-      const field = change.kind === 'show-mapping' ? '.outputs select' : '.preprocessing-form select';
-      state.openRegion('samples');
-      requestAnimationFrame(() => {
-        const form = document.querySelector<HTMLElement>(field);
-        form?.focus({ preventScroll: true });
-        form?.scrollIntoView({ block: 'center' });
-      });
+      showForm('.preprocessing-form select');
       return;
-    }
+    case 'show-mapping':
+      showMapping();
+      return;
     case 'show-float':
       document.querySelector('.stays-float')?.scrollIntoView({ block: 'start' });
       return;

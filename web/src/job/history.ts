@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One history of everything that a reader may set: fields, operators, platform, recipe, preprocessing, split, both
-// configurations. A step knows what it changed and nothing else, so that it can be taken back whatever else has changed
+// One history of everything that a reader may set: fields, operators, platform, recipe, preprocessing, split, what the class
+// folders stand for, both configurations. A step knows what it changed and nothing else, so that it can be taken back whatever else has changed
 // since, such as the model.
 
 import { batch, computed, signal } from '@preact/signals';
@@ -21,6 +21,7 @@ interface Settings {
   readonly preprocessing: Preprocessing | null;
   readonly preprocessingIsGiven: boolean;
   readonly chosenCalibration: number | null;
+  readonly classMapping: state.ClassMapping;
 }
 
 type Part = Partial<Omit<Settings, 'A' | 'B'>> & {
@@ -55,6 +56,7 @@ function now(): Settings {
     preprocessing: state.preprocessing.value,
     preprocessingIsGiven: state.preprocessingIsGiven.value,
     chosenCalibration: state.chosenCalibration.value,
+    classMapping: state.classMapping.value,
   };
 }
 
@@ -75,6 +77,7 @@ function partOf(settings: Settings, others: Settings): Part {
     part.preprocessingIsGiven = settings.preprocessingIsGiven;
   }
   if (settings.chosenCalibration !== others.chosenCalibration) part.chosenCalibration = settings.chosenCalibration;
+  if (!isSame(settings.classMapping, others.classMapping)) part.classMapping = settings.classMapping;
   return part;
 }
 
@@ -127,6 +130,7 @@ function apply(part: Part, letter: state.Letter): void {
       state.preprocessingIsGiven.value = part.preprocessingIsGiven ?? false;
     }
     if ('chosenCalibration' in part) state.chosenCalibration.value = part.chosenCalibration ?? null;
+    if (part.classMapping) state.classMapping.value = part.classMapping;
     state.settingsProblem.value = null;
     state.runProblem.value = null;
   });
@@ -168,7 +172,7 @@ export function stepAndSay(label: string, change: () => void, kind = ''): void {
 export function forget(what: 'operators' | 'samples'): void {
   const without = (part: Part): Part => {
     if (what === 'samples') {
-      const { preprocessing: _p, preprocessingIsGiven: _g, chosenCalibration: _c, ...rest } = part;
+      const { preprocessing: _p, preprocessingIsGiven: _g, chosenCalibration: _c, classMapping: _m, ...rest } = part;
       return rest;
     }
     const rest: { -readonly [K in keyof Part]: Part[K] } = { ...part };

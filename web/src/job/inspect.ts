@@ -35,6 +35,21 @@ function nothingOf(count: number, skipped: SamplesInfo['skipped']): SampleErrorR
   };
 }
 
+/** The samples and model whose folders were looked at for numbers. */
+let looked: { readonly files: readonly SampleFile[]; readonly model: state.OpenModel } | null = null;
+
+/** Folders that are called by different numbers of outputs are these outputs, until the reader says otherwise. */
+function takeNumbers(model: state.OpenModel, { files }: state.SampleSet, info: SamplesInfo): void {
+  if (info.count === 0 || (looked?.files === files && looked.model === model)) return;
+  looked = { files, model };
+  const outputs = state.outputCount.value;
+  if (info.labels_from !== 'folders' || outputs === null || state.classMapping.value.by !== 'order') return;
+  const numbers = info.classes.map(({ name }) => (/^\d+$/.test(name) ? Number(name) : outputs));
+  const areOutputs = new Set(numbers).size === numbers.length && numbers.every((n) => n < outputs);
+  const isOrder = info.classes.every(({ label }, k) => label === numbers[k]);
+  if (areOutputs && !isOrder) state.classMapping.value = { by: 'number', outputs: {} };
+}
+
 /** Reads the samples' headers against the open model; a newer call replaces an older one. */
 export async function inspect(): Promise<void> {
   const open = state.model.value;
@@ -59,6 +74,7 @@ export async function inspect(): Promise<void> {
       state.preview.value = info.first;
       state.previewProblem.value = null;
       state.preprocessing.value = info.preprocessing;
+      takeNumbers(open, set, info);
       if (!chosen) {
         state.preprocessingTrial.value = info.preprocessing_trial;
         state.usualPreprocessing.value = info.preprocessing;

@@ -380,7 +380,7 @@ export function setPreprocessing(value: Preprocessing): Promise<void> {
 
 /** Which outputs the class folders stand for. */
 export function setClassMapping(mapping: state.ClassMapping): void {
-  state.classMapping.value = mapping;
+  step('What the folders stand for', () => (state.classMapping.value = mapping), 'mapping');
   quantizeAgain();
 }
 

@@ -376,9 +376,19 @@ export const mappedOutputs = computed<ReadonlyMap<string, number> | null>(() => 
   const classes = samplesInfo.value?.classes ?? [];
   if (by === 'order' || classes.length === 0) return null;
   return new Map(
-    classes.map(({ name }, k) => [name, by === 'number' ? (outputInName(name) ?? k) : (outputs[name] ?? k)]),
+    classes.map(({ name, label }) => [
+      name,
+      by === 'number' ? (outputInName(name) ?? label) : (outputs[name] ?? label),
+    ]),
   );
 });
+
+/** The folder, or other class, that stands for an output; null where none or several do. */
+export function folderOfLabel(output: number): string | null {
+  const mapped = mappedOutputs.value;
+  const found = (samplesInfo.value?.classes ?? []).filter(({ name, label }) => (mapped?.get(name) ?? label) === output);
+  return found.length === 1 ? (found[0]?.name ?? null) : null;
+}
 
 /** The samples' own labels are numbers of outputs, and not folders or names that stand for some. */
 export const areNumbers = computed(() => samplesInfo.value?.labels_from === 'files');
@@ -412,11 +422,11 @@ export const labels = computed<Labels>(() => {
   if (set?.labelsFile) return set.labelsFile;
   if (set?.isUnlabelled) return null;
   const mapped = mappedOutputs.value;
-  if (set && mapped) {
+  const own = samplesInfo.value?.labels;
+  if (set && mapped && own) {
     const offset = preprocessing.value?.label_offset ?? 0;
-    const skipped = new Set(samplesInfo.value?.skipped.map(({ path }) => path));
-    const paths = set.files.map(({ path }) => path).filter((path) => !skipped.has(path));
-    return paths.map((path) => (mapped.get(path.slice(0, path.indexOf('/'))) ?? 0) - offset);
+    const outputs = new Map(samplesInfo.value?.classes.map(({ name, label }) => [label, mapped.get(name) ?? label]));
+    return own.map((label) => (outputs.get(label) ?? label) - offset);
   }
   return (samplesInfo.value?.classes.length ?? 0) > 0 ? 'folders' : null;
 });

@@ -11,6 +11,7 @@ import { floatFault } from './advice';
 import { drop } from './configurations';
 import { settingsOf, statisticsKey, type Inputs } from './inputs';
 import { problemOf } from './problem';
+import { findOrder } from './reorder';
 import { enter, finish, reopen, report, skip, startRun, tick } from './stages';
 import * as state from './state';
 
@@ -59,11 +60,14 @@ async function floatEvaluation(inputs: Inputs, signal: AbortSignal): Promise<Eva
 export class FloatStopped extends Error {}
 
 /** Ends the job where float accuracy says that samples or labels do not reach the model as they should, unless the reader goes on. */
-function stopAtFault({ dataKey }: Inputs, float: EvaluationResult): void {
+async function stopAtFault(inputs: Inputs, float: EvaluationResult, signal: AbortSignal): Promise<void> {
+  const { dataKey } = inputs;
   if (state.acceptedFloat.value === dataKey) return;
   const trial = state.preprocessingTrial.value;
   const isOtherThanBest = trial !== null && state.preprocessingIsGiven.value;
-  const advice = floatFault({ float, trial, isOtherThanBest, byOrder: state.foldersByOrder.value });
+  const order = await findOrder(inputs, float, signal);
+  signal.throwIfAborted();
+  const advice = floatFault({ float, trial, isOtherThanBest, byOrder: state.foldersByOrder.value, order });
   if (!advice) return;
   state.floatStop.value = { dataKey, float, advice };
   throw new FloatStopped();
@@ -167,7 +171,7 @@ function passed(inputs: Inputs): state.Run {
 /** Runs the job and shows its result; rejects where it ends before. `measure` chooses and times its file. */
 export async function work(inputs: Inputs, signal: AbortSignal, measure?: Timer): Promise<void> {
   const float = await floatEvaluation(inputs, signal);
-  stopAtFault(inputs, float);
+  await stopAtFault(inputs, float, signal);
   const made = await quantizedFromAny(inputs, signal, measure);
   const before = state.result.value;
   const common = {

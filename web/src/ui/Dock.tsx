@@ -36,7 +36,7 @@ export function Dock() {
   const finished = result.value !== null && !resultIsOld.value && !run.value;
   return (
     <div class="dock">
-      {finished && <DownloadModel class="filled main-button" />}
+      {finished && <DownloadModel class="main-button" />}
       <QuantizeButton />
     </div>
   );

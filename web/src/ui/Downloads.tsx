@@ -4,6 +4,7 @@ import { Fragment } from 'preact';
 
 import { commandLine, fileNames, javaScript } from '../job/command';
 import { active, parked, result, resultIsOld, saved, type Result } from '../job/state';
+import { wordOf } from '../job/verdict';
 import { size } from '../numbers';
 import { say } from '../job/say';
 import { copy, download } from './copy';
@@ -31,8 +32,9 @@ function saveText(value: object, name: string): void {
 export function DownloadModel(props: { readonly class: string }) {
   const shown = result.value;
   if (!shown) return null;
+  const isFit = !resultIsOld.value && wordOf(shown)?.isFit !== false;
   return (
-    <button type="button" class={`button ${props.class}`} onClick={() => saveModel(shown)}>
+    <button type="button" class={`button ${isFit ? 'filled' : ''} ${props.class}`} onClick={() => saveModel(shown)}>
       <span>Download model</span>
       <span class="button-fact" aria-hidden="true">
         int8 ONNX · {size(shown.quantized.report.output.size_bytes)}
@@ -55,7 +57,7 @@ export function Downloads() {
         {resultIsOld.value && <span class="chip">old</span>}
       </div>
       <Time />
-      <DownloadModel class={`download in-page ${resultIsOld.value ? '' : 'filled'}`} />
+      <DownloadModel class="download in-page" />
       <button type="button" class="button download" onClick={() => saveText(recipe, names.recipe)}>
         <span>Download recipe</span>
         <span class="button-fact" aria-hidden="true">

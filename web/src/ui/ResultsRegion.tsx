@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { EvaluationResult, Report } from 'tersor';
+import type { EvaluationResult, Report, SamplePreview } from 'tersor';
 
 import { dismiss, leaveOutBadSamples, leaveOutLabels } from '../job/load';
 import { platformTitle } from '../job/platform';
-import { applyAdvice } from '../job/apply_advice';
+import { applyAdvice, showMapping } from '../job/apply_advice';
 import { currentStop, goOnAnyway, quantize } from '../job/quantize';
+import type { OrderExample } from '../job/reorder';
 import { titleOf } from '../job/settings';
 import {
   atStart,
@@ -15,6 +17,7 @@ import {
   evaluationCount,
   measured,
   missing,
+  model,
   reading,
   recipe,
   result,
@@ -23,9 +26,11 @@ import {
   runNote,
   runProblem,
   running,
+  samples,
   unreadable,
   type Run,
 } from '../job/state';
+import { wordOf } from '../job/verdict';
 import {
   about,
   count,
@@ -49,9 +54,11 @@ import { DrawnOutputs } from './DrawnOutputs';
 import { chooseFolder } from './files';
 import { Check, NoteSign } from './Icons';
 import { Layers } from './Layers';
+import { LinkButton } from './LinkButton';
 import { QuantizeButton } from './MainButton';
 import { Note, ProblemCard } from './Note';
 import { Pictures } from './Pictures';
+import { Pixels } from './Pixels';
 import { Region } from './Region';
 import { stageFigure, Stages } from './Stages';
 import { StaysFloat } from './StaysFloat';
@@ -112,7 +119,8 @@ function Sentence() {
   if (done) {
     return (
       <span class="with-sign">
-        <Check /> Done in {duration(done.seconds)}. {arithmetic(done.quantized.report)}
+        {wordOf(done)?.isFit !== false && <Check />} Done in {duration(done.seconds)}.{' '}
+        {arithmetic(done.quantized.report)}
       </span>
     );
   }
@@ -149,6 +157,38 @@ function FloatNote(props: { readonly float: EvaluationResult }) {
   );
 }
 
+/** Pictures whose answers say what their folders stand for, for the reader to check. */
+function OrderCheck({ examples }: { readonly examples: readonly OrderExample[] }) {
+  const shown = useSignal<readonly SamplePreview[]>([]);
+  useEffect(() => {
+    const [open, set] = [model.value, samples.value];
+    let over = false;
+    if (open && set)
+      void Promise.all(examples.map(({ sample }) => open.handle.previewSample(set.files, sample, {}))).then(
+        (found) => !over && (shown.value = found),
+        () => undefined, // what cannot be decoded is told where all samples are read
+      );
+    return () => {
+      over = true;
+    };
+  }, [examples]);
+  return (
+    <ul class="order-check">
+      {examples.map(({ folder, output }, k) => {
+        const picture = shown.value[k]?.picture;
+        return (
+          <li key={folder}>
+            {picture && <Pixels raster={picture} label={`A sample of the folder ${folder}`} />}
+            <span>
+              {folder} <span class="soft">is output {output}</span>
+            </span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
 /** Float accuracy comes first; where it cannot be right, nothing is quantized until the reader has said so. */
 function FloatStopCard() {
   const stop = currentStop();
@@ -177,6 +217,7 @@ function FloatStopCard() {
         </p>
         <p class="problem-message">{advice.sentence}</p>
         <p>{advice.reason}</p>
+        {advice.change.kind === 'label-order' && <OrderCheck examples={advice.change.order.examples} />}
         <div class="actions">
           <button type="button" class="button filled" onClick={() => void apply()}>
             {advice.word}
@@ -184,7 +225,8 @@ function FloatStopCard() {
           <button type="button" class="button" onClick={goOnAnyway}>
             Go on anyway
           </button>
-          {['at-chance', 'unmapped-classes'].includes(advice.id) && (
+          {advice.id === 'labels-reordered' && <LinkButton onClick={showMapping}>Say what the folders are</LinkButton>}
+          {['at-chance', 'unmapped-classes', 'labels-reordered'].includes(advice.id) && (
             <button
               type="button"
               class="button"

@@ -168,14 +168,36 @@ const mappingWords: Readonly<Record<ClassMapping['by'], string>> = {
   hand: 'what is entered here',
 };
 
-/** Class folders against the outputs of the model, where these are of another number. */
+/** Output of each class, to be entered. */
+function OutputFields(props: { readonly info: SamplesInfo; readonly outputs: number }) {
+  const mapping = classMapping.value;
+  const [shown, more] = useFold(props.info.classes, firstClasses, 'outputs');
+  return (
+    <>
+      {shown.map(({ name, label }) => (
+        <NumberField
+          key={name}
+          label={`Output of ${name}`}
+          value={mapping.outputs[name] ?? label}
+          whole
+          minimum={0}
+          maximum={props.outputs - 1}
+          onEnter={(x) => x !== null && setClassMapping({ by: 'hand', outputs: { ...mapping.outputs, [name]: x } })}
+        />
+      ))}
+      {more}
+    </>
+  );
+}
+
+/** Class folders against the outputs of the model. */
 function Outputs(props: { readonly info: SamplesInfo }) {
   const outputs = outputCount.value;
   const { classes } = props.info;
   const mapping = classMapping.value;
   const numbers = classes.map(({ name }) => outputInName(name));
   const known = numbers.every((n) => n !== null && outputs !== null && n < outputs);
-  if (outputs === null || classes.length === 0 || (classes.length === outputs && mapping.by === 'order')) return null;
+  if (outputs === null || classes.length === 0 || samples.value?.labelsFile || samples.value?.isUnlabelled) return null;
   if (areNumbers.value) return mappingFault.value ? <p class="sign-caution">{mappingFault.value}</p> : null;
   const by = (Object.keys(mappingWords) as ClassMapping['by'][]).filter((one) => one !== 'number' || known);
   const wrong = mappingFault.value;
@@ -185,7 +207,9 @@ function Outputs(props: { readonly info: SamplesInfo }) {
         {counted(classes.length, 'class folder')}, {counted(outputs, 'output')} of the model. {wrong}
         {wrong === '' &&
           mapping.by === 'order' &&
-          'Nothing says which of them the folders are: they are taken in order.'}
+          (classes.length === outputs
+            ? 'They are taken in the order of their names.'
+            : 'Nothing says which of them the folders are: they are taken in order.')}
       </p>
       <Select
         label="A folder’s output is given by"
@@ -193,18 +217,7 @@ function Outputs(props: { readonly info: SamplesInfo }) {
         choices={by.map((value) => ({ value, text: mappingWords[value] }))}
         onChoose={(value) => setClassMapping({ ...mapping, by: value })}
       />
-      {mapping.by === 'hand' &&
-        classes.map(({ name }, k) => (
-          <NumberField
-            key={name}
-            label={`Output of ${name}`}
-            value={mapping.outputs[name] ?? k}
-            whole
-            minimum={0}
-            maximum={outputs - 1}
-            onEnter={(x) => x !== null && setClassMapping({ by: 'hand', outputs: { ...mapping.outputs, [name]: x } })}
-          />
-        ))}
+      {mapping.by === 'hand' && <OutputFields info={props.info} outputs={outputs} />}
       <p class="soft">A file labels.txt among the folders names them in the order of the outputs.</p>
     </div>
   );

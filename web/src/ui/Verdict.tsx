@@ -3,10 +3,10 @@
 // Whether the model can be used, said before anybody takes it away: the figures that decided, what is likely to be wrong, and the
 // layers that make most of the error, each with a switch that keeps it in float.
 
-import { agreementOf } from '../job/answers';
 import { titleOf } from '../job/settings';
-import { result, running, type Result } from '../job/state';
-import { count, counted, fixed, outputDecibels, percent, sizeWords } from '../numbers';
+import { result, running } from '../job/state';
+import { wordOf } from '../job/verdict';
+import { counted, percent } from '../numbers';
 import { KeepFloat } from './KeepFloat';
 import { LayerName } from './LayerName';
 import { Note } from './Note';
@@ -15,43 +15,16 @@ import { TableHead } from './TableHead';
 /** Layers shown with their switch. */
 const worstShown = 3;
 
-const words = {
-  usable: { title: 'Usable', kind: 'fine' },
-  'usable with care': { title: 'Usable with care', kind: 'caution' },
-  'not worth it': { title: 'Not worth it', kind: 'caution' },
-  'not usable': { title: 'Not usable', kind: 'stop' },
-} as const;
-
 /** What is said of CPUs concerns platforms that run on them. */
 function concerns(caution: string, platform: string): boolean {
   return !caution.includes('VNNI') || /^(ort-cpu|any$)/.test(platform);
 }
 
-/** " (of unseen samples 31 to 38 dB)"; empty where nobody can say. */
-function ofUnseen(done: Result): string {
-  const range = done.quantized.report.verdict?.unseen_range;
-  return range ? ` (of unseen samples ${fixed(range.lower, 0)} to ${fixed(range.upper, 0)} dB)` : '';
-}
-
-/** "4.1× smaller, about 1.6 times as fast, the same answer as float for 63 of 64 samples." */
-function lead(done: Result): string {
-  const { report } = done.quantized;
-  const smaller = sizeWords(report.model.size_bytes / report.output.size_bytes);
-  const times = report.time?.times_as_fast;
-  const about = report.time?.measured ? '' : 'about ';
-  const fast = times === undefined ? '' : times > 1.05 ? `${about}${fixed(times, 1)} times as fast` : 'no faster';
-  const agreement = agreementOf(done);
-  const same = agreement
-    ? `the same answer as float for ${count(agreement.same)} of ${counted(agreement.count, 'sample')}`
-    : `output SQNR ${outputDecibels(done.comparison)}${ofUnseen(done)}`;
-  const sentence = [smaller, fast, same].filter(Boolean).join(', ');
-  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
-}
-
 export function Verdict() {
   const done = result.value;
   const verdict = done?.quantized.report.verdict ?? null;
-  if (!done || !verdict) {
+  const word = done && wordOf(done);
+  if (!done || !verdict || !word) {
     return (
       <div class="verdict">
         <Note kind="note">
@@ -61,14 +34,14 @@ export function Verdict() {
       </div>
     );
   }
-  const { title, kind } = words[verdict.usability];
+  const { title, kind, reason, isOfFile } = word;
   const cautions = verdict.cautions.filter((one) => concerns(one, done.quantized.report.platform.name));
   return (
     <div class="verdict" role="group" aria-labelledby="verdict-title">
       <Note kind={kind}>
         <h3 id="verdict-title">{title}</h3>
-        <p class="verdict-lead">{lead(done)}</p>
-        <p class="soft">{withTitles(verdict.reason)}</p>
+        <p class="verdict-lead">{reason}</p>
+        {isOfFile && <p class="soft">{withTitles(verdict.reason)}</p>}
         {verdict.causes.length > 0 && <Remarks list={verdict.causes} />}
         {cautions.length > 0 && (
           <details>

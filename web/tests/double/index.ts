@@ -20,6 +20,8 @@ export const behaviour = {
   /** False: statistics serve the settings that they were made with, and no others. */
   statisticsFit: true,
   calls: [] as string[],
+  /** What the float model answers for a sample of the data set; null: all is told without answers. */
+  answers: null as ((index: number, preprocessing: t.Preprocessing | undefined) => number) | null,
   /** Set while the site of the double is built for looking at. */
   rasters: true,
 };
@@ -192,6 +194,38 @@ function evaluation(share: number, n: number, reference: t.EvaluationResult | un
     answers: new Int32Array(n),
     samples: Array.from({ length: n }, (_, k) => k),
     agreement: reference ? { same: Math.round(0.989 * n), count: n } : null,
+  };
+}
+
+/** Of the float model where tests say its answers. */
+function answered(
+  samples: readonly t.SampleFile[],
+  labels: t.Labels,
+  options: t.EvaluateOptions,
+  answer: (index: number, preprocessing: t.Preprocessing | undefined) => number,
+): t.EvaluationResult {
+  const total = samples.length;
+  const wanted = Math.min(options.selection?.count ?? total, total);
+  const calibration = Array.from({ length: wanted }, (_, k) => Math.floor((k * total) / wanted));
+  const others = Array.from({ length: total }, (_, k) => k).filter((k) => !calibration.includes(k));
+  const part = options.selection?.part ?? 'all';
+  const chosen =
+    part === 'calibration' ? calibration : others.length > 0 && part !== 'all' ? others : samples.map((_, k) => k);
+  const folders = [...new Set(samples.map(({ path }) => path.slice(0, path.indexOf('/'))))].sort();
+  const labelOf = (k: number) =>
+    labels === 'folders'
+      ? folders.indexOf(samples[k]?.path.replace(/\/.*/, '') ?? '')
+      : ((labels as readonly number[] | null)?.[k] ?? -1);
+  const answers = Int32Array.from(chosen, (k) =>
+    answer(k, typeof options.preprocessing === 'object' ? options.preprocessing : undefined),
+  );
+  const correct = chosen.filter((k, at) => labelOf(k) === answers[at]).length;
+  const base = evaluation(correct / chosen.length, chosen.length, options.reference);
+  return {
+    ...base,
+    ...(labels === null ? { metric: 'answers', value: null, interval: null } : {}),
+    answers,
+    samples: chosen,
   };
 }
 
@@ -518,9 +552,10 @@ class OpenModel implements t.Model {
     };
     return new Quantized(recipe, samples);
   }
-  async evaluate(samples: t.Samples, _labels: t.Labels, options: t.EvaluateOptions = {}): Promise<t.EvaluationResult> {
+  async evaluate(samples: t.Samples, labels: t.Labels, options: t.EvaluateOptions = {}): Promise<t.EvaluationResult> {
     const n = selected(samples, options.selection);
     await steps('evaluate', n, options);
+    if (behaviour.answers) return answered(samples as readonly t.SampleFile[], labels, options, behaviour.answers);
     return evaluation(0.9165, n, options.reference);
   }
   close(): void {

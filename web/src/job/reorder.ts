@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether float accuracy is low because the class folders stand in another order than the model's outputs, with the preset that
+// is in force or with another: a wrong order hides which preset is right.
+
+import type { EvaluationResult, Preprocessing, PreprocessingPreset } from 'tersor';
+
+import type { Inputs } from './inputs';
+import { findLabelOrder, wilson, type LabelOrder } from './label_order';
+import * as state from './state';
+
+/** A sample whose answer is that of its folder in the order that was found. */
+export interface OrderExample {
+  /** In the data set. */
+  readonly sample: number;
+  readonly folder: string;
+  readonly output: number;
+}
+
+export interface FoundOrder extends LabelOrder {
+  /** The preprocessing with which it was found, where that is not the one in force; its name for a person. */
+  readonly preset: { readonly name: PreprocessingPreset; readonly preprocessing: Preprocessing } | null;
+  readonly examples: readonly OrderExample[];
+}
+
+const presets: readonly PreprocessingPreset[] = ['imagenet', 'unit', 'signed', 'raw'];
+/** Samples that other presets are tried on. */
+const triedSamples = 128;
+const shownExamples = 5;
+
+/** The output that is taken as right for each sample of the data set; null where the page does not know. */
+function labelsInForce(): readonly number[] | null {
+  const labels = state.labels.value;
+  if (labels === 'folders') return state.samplesInfo.value?.labels ?? null;
+  const offset = state.preprocessing.value?.label_offset ?? 0;
+  return Array.isArray(labels) ? (labels as number[]).map((label) => label + offset) : null;
+}
+
+function orderIn(result: EvaluationResult, labels: readonly number[]): LabelOrder | null {
+  const { answers, samples } = result;
+  if (!answers || samples?.length !== answers.length) return null;
+  return findLabelOrder(samples.map((sample, k) => ({ label: labels[sample] ?? -1, answer: answers[k] ?? -1 })));
+}
+
+/** One sample of each folder that changes its output, as far as there are. */
+function examplesOf(order: LabelOrder, result: EvaluationResult, labels: readonly number[]): OrderExample[] {
+  const byLabel = new Map<number, OrderExample>();
+  result.samples?.forEach((sample, k) => {
+    const label = labels[sample] ?? -1;
+    const output = order.outputs.get(label);
+    if (output === undefined || output === label || byLabel.has(label) || result.answers?.[k] !== output) return;
+    byLabel.set(label, { sample, folder: state.folderOfLabel(label) ?? String(label), output });
+  });
+  return [...byLabel.values()].slice(0, shownExamples);
+}
+
+interface Candidate {
+  readonly result: EvaluationResult;
+  readonly order: LabelOrder | null;
+  readonly preset: FoundOrder['preset'];
+}
+
+async function tryPreset(
+  { model, set }: Inputs,
+  name: PreprocessingPreset,
+  labels: readonly number[],
+  signal: AbortSignal,
+): Promise<Candidate | null> {
+  const now = state.preprocessing.value;
+  const values = state.engine.value?.preprocessingPreset(name);
+  if (!now || !values) return null;
+  const of = (list: readonly number[]) => now.mean.map((_, k) => list[k] ?? list[0] ?? 0);
+  const preprocessing = { ...now, scale: values.scale, mean: of(values.mean), std: of(values.std) };
+  const isSame =
+    JSON.stringify([now.scale, now.mean, now.std]) ===
+    JSON.stringify([values.scale, ...[values.mean, values.std].map(of)]);
+  if (isSame) return null;
+  const result = await model.handle.evaluate(set.files, null, {
+    signal,
+    preprocessing,
+    selection: { part: 'calibration', count: triedSamples },
+  });
+  return { result, order: orderIn(result, labels), preset: { name, preprocessing } };
+}
+
+/** The order of the classes that explains the answers, where one does significantly better than the one that stands. */
+export async function findOrder(
+  inputs: Inputs,
+  float: EvaluationResult,
+  signal: AbortSignal,
+): Promise<FoundOrder | null> {
+  const labels = labelsInForce();
+  if (!labels || float.metric !== 'top1') return null;
+  const candidates: Candidate[] = [{ result: float, order: orderIn(float, labels), preset: null }];
+  const isPicture = state.preview.value?.picture != null;
+  if (isPicture && (candidates[0]?.order || isDoubtful(float)))
+    for (const name of presets) {
+      const candidate = await tryPreset(inputs, name, labels, signal);
+      if (candidate) candidates.push(candidate);
+    }
+  const share = ({ order }: Candidate) => (order ? order.heldCorrect / order.count : 0);
+  // the preset in force stays unless another one is significantly better
+  const best = candidates.reduce((kept, one) =>
+    one.order && (!kept.order || wilson(one.order.heldCorrect, one.order.count).lower > share(kept)) ? one : kept,
+  );
+  if (!best.order) return null;
+  return { ...best.order, preset: best.preset, examples: examplesOf(best.order, best.result, labels) };
+}
+
+/** Fewer answers do not tell chance from a weak model. */
+const enoughAnswers = 16;
+/** Of the way from guessing to all right, less than which no trained model has. */
+const leastOfTrained = 0.25;
+
+/**
+ * Float accuracy on labels that is not significantly (95 %) above guessing, or significantly below what any trained model has:
+ * samples, preprocessing or labels do not fit the model, and nothing that follows says anything of the file.
+ */
+export function isDoubtful({ value, chance, interval, count }: EvaluationResult): boolean {
+  if (value === null || chance === null || !interval || count < enoughAnswers) return false;
+  return interval.lower <= chance || interval.upper < chance + leastOfTrained * (1 - chance);
+}

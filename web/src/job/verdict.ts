@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The word that the page gives a result, and the one line of reason beside it.
+
+import { count, counted, fixed, outputDecibels, percent, sizeWords } from '../numbers';
+import { floatFault } from './advice';
+import { agreementOf } from './answers';
+import { isDoubtful } from './reorder';
+import * as state from './state';
+
+export interface Word {
+  readonly title: string;
+  readonly kind: 'fine' | 'caution' | 'stop';
+  readonly reason: string;
+  /** The file may be taken away as it is. */
+  readonly isFit: boolean;
+  /** False where float comes first, and nothing is said of the file. */
+  readonly isOfFile: boolean;
+}
+
+const words = {
+  usable: { title: 'Worth it', kind: 'fine', isFit: true },
+  'usable with care': { title: 'Usable with care', kind: 'caution', isFit: true },
+  'not worth it': { title: 'Not worth it', kind: 'caution', isFit: false },
+  'not usable': { title: 'Not usable', kind: 'stop', isFit: false },
+} as const;
+
+/** " (of unseen samples 31 to 38 dB)"; empty where nobody can say. */
+function ofUnseen(done: state.Result): string {
+  const range = done.quantized.report.verdict?.unseen_range;
+  return range ? ` (of unseen samples ${fixed(range.lower, 0)} to ${fixed(range.upper, 0)} dB)` : '';
+}
+
+/** "4.1× smaller, about 1.6 times as fast, the same answer as float for 63 of 64 samples." */
+function gain(done: state.Result): string {
+  const { report } = done.quantized;
+  const smaller = sizeWords(report.model.size_bytes / report.output.size_bytes);
+  const times = report.time?.times_as_fast;
+  const about = report.time?.measured ? '' : 'about ';
+  const fast = times === undefined ? '' : times > 1.05 ? `${about}${fixed(times, 1)} times as fast` : 'no faster';
+  const agreement = agreementOf(done);
+  const same = agreement
+    ? `the same answer as float for ${count(agreement.same)} of ${counted(agreement.count, 'sample')}`
+    : `output SQNR ${outputDecibels(done.comparison)}${ofUnseen(done)}`;
+  const sentence = [smaller, fast, same].filter(Boolean).join(', ');
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+}
+
+/** Null until it was measured. Where float itself is wrong on these samples, nothing is said of the file. */
+export function wordOf(done: state.Result): Word | null {
+  const { verdict } = done.quantized.report;
+  if (!verdict) return null;
+  if (!isDoubtful(done.float)) return { ...words[verdict.usability], reason: gain(done), isOfFile: true };
+  const trial = state.preprocessingTrial.value;
+  const isOtherThanBest = trial !== null && state.preprocessingIsGiven.value;
+  const fault = floatFault({
+    float: done.float,
+    trial,
+    isOtherThanBest,
+    byOrder: state.foldersByOrder.value,
+    order: null,
+  });
+  const found = `Float accuracy is ${percent(done.float.value)}, and no figure of the new file says anything until that is right.`;
+  return {
+    title: 'First get float right',
+    kind: 'stop',
+    reason: fault?.id === 'at-chance' ? `${found} ${fault.reason}` : found,
+    isFit: false,
+    isOfFile: false,
+  };
+}
