@@ -7,7 +7,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSyn
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-import { libraries, notices } from '../scripts/notices.mjs';
+import { writeNotices } from '../scripts/notices.mjs';
 import { configTypes } from './config_types.mjs';
 import { sampleFiles } from './sample_files.mjs';
 
@@ -53,10 +53,4 @@ execFileSync(process.execPath, [compiler, '-p', here('tsconfig.json')], { stdio:
 
 // What npm packs beside: the license, and those of what is compiled into the WebAssembly files.
 copyFileSync(here('../LICENSE'), here('LICENSE'));
-const emscripten = [
-  'emscripten',
-  'the C and C++ libraries, and the glue in JavaScript',
-  /^(\*$|system\/lib\/(libc|compiler-rt|dlmalloc|emmalloc))/,
-];
-const head = 'Tersor (Apache-2.0, see LICENSE) holds parts of the following, compiled to WebAssembly.';
-writeFileSync(here('THIRD_PARTY_NOTICES.txt'), notices([...libraries, emscripten], head));
+writeNotices('package', here('THIRD_PARTY_NOTICES.txt'));

@@ -68,7 +68,8 @@ if(pkg_config)
   must(same "${CMAKE_COMMAND}" -E compare_files "${work}/quantized.onnx" "${work}/by_pkg_config.onnx")
 endif()
 
-foreach(file IN ITEMS share/man/man1/tersor.1.gz share/bash-completion/completions/tersor share/doc/tersor/LICENSE)
+foreach(file IN ITEMS share/man/man1/tersor.1.gz share/bash-completion/completions/tersor share/doc/tersor/copyright
+  share/doc/tersor/THIRD_PARTY_NOTICES.txt share/doc/tersor/sbom.cdx.json)
   if(NOT EXISTS "${prefix}/${file}")
     message(FATAL_ERROR "${file} was not installed.")
   endif()

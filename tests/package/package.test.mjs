@@ -34,6 +34,7 @@ const beside = [
   'share/bash-completion/completions/tersor',
   'share/doc/tersor/THIRD_PARTY_NOTICES.txt',
   'share/doc/tersor/copyright',
+  'share/doc/tersor/sbom.cdx.json',
   'share/fish/vendor_completions.d/tersor.fish',
   'share/man/man1/tersor.1.gz',
   'share/zsh/vendor-completions/_tersor',
