@@ -2,7 +2,7 @@
 
 add_library(tersor_flags INTERFACE)
 target_compile_options(tersor_flags INTERFACE
-  -Wall -Wextra -Wshadow -Werror
+  -Wall -Wextra -Wshadow $<$<BOOL:${PROJECT_IS_TOP_LEVEL}>:-Werror>  # whoever takes this in has a compiler that we have not seen
   -ffp-contract=off   # a*b+c is never fused: equal bytes on every target
   -fno-math-errno)
 if(NOT EMSCRIPTEN AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -10,7 +10,7 @@
 #   catch2      (BSL-1.0): tests
 
 function(tersor_third_party name header folder)
-  set(where PATHS /usr/include /usr/include/${folder} /usr/include/eigen3)
+  set(where HINTS "${PROJECT_SOURCE_DIR}/third_party" PATHS /usr/include /usr/include/${folder} /usr/include/eigen3)  # a source distribution brings its own
   if(EMSCRIPTEN)
     list(APPEND where NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
   endif()
