@@ -66,8 +66,14 @@ std::string inspect(const OpenModel& model) {
 
 std::string inputs_of(const OpenModel& model) {
   Json inputs = Json::array();
-  for (const samples::InputSpec& input : input_specs(model.opened->model.graph))
-    inputs.push_back({{"name", input.name}, {"rank", input.shape ? Json(input.shape->size()) : Json(nullptr)}});
+  for (const samples::InputSpec& input : input_specs(model.opened->model.graph)) {
+    Json shape;
+    if (input.shape) {
+      shape = Json::array();
+      for (const Dim& dim : *input.shape) shape.push_back(dim.fixed() ? Json(dim.value) : Json(nullptr));
+    }
+    inputs.push_back({{"name", input.name}, {"shape", std::move(shape)}});
+  }
   return to_text(inputs, false);
 }
 

@@ -29,7 +29,7 @@ struct OpenModel {
 OpenModel open_model(std::string name, onnx::Source source, const onnx::ExternalData& external);
 /// JSON of onnx::ModelInfo.
 std::string inspect(const OpenModel& model);
-/// The inputs of the model: JSON of [{name, rank}], the rank null where it is open.
+/// The inputs of the model: JSON of [{name, shape}], the shape null where it is open, and so is each of its dimensions.
 std::string inputs_of(const OpenModel& model);
 
 /// Opens the samples of a model; `preprocessing`: JSON, a preset's name, or empty. Where nobody gave one and there are

@@ -186,7 +186,13 @@ NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);
 
   nb::class_<OpenModel>(module, "OpenModel").def_ro("name", &OpenModel::name);
-  nb::class_<OpenData>(module, "OpenData").def_prop_ro("size", [](const OpenData& data) { return data.data->size(); });
+  nb::class_<OpenData>(module, "OpenData")
+      .def_prop_ro("size", [](const OpenData& data) { return data.data->size(); })
+      .def_prop_ro("is_preprocessed", [](const OpenData& data) { return data.data->is_preprocessed(); })
+      .def_prop_ro("label_offset", [](const OpenData& data) { return data.data->preprocessing().label_offset; })
+      .def_prop_ro("guess", [](const OpenData& data) {
+        return data.data->is_guess() ? std::string(data.data->guess()) : std::string();  // empty: somebody gave it
+      });
 
   module.attr("__version__") = std::string(tersor::tool_version());
   module.def("open_model", &open_model_of, "file"_a, "name"_a, "external"_a);

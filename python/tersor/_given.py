@@ -10,6 +10,7 @@ import io
 import json
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Union
@@ -21,6 +22,7 @@ from ._described import Described, plain
 from ._error import Error
 from ._layers import onnx_framework_info
 from ._overrides import overrides_as_data
+from ._pictures import as_pictures, file_of, is_image, pixels_of_image
 from ._timing import time_files
 
 Array = Any
@@ -32,7 +34,8 @@ Model = Union[Path_, bytes, bytearray, memoryview, Any]
 
 Samples = Union[Path_, Sequence[Path_], Array, Mapping[str, Array], Iterable[Any]]
 """An array with a leading axis of samples; arrays by input name; something to iterate over that gives samples or
-batches, alone or with their labels, as a DataLoader does; or paths of folders, .npy, .npz, .zip, .csv, pictures."""
+batches, alone or with their labels, as a DataLoader does; or paths of folders, .npy, .npz, .zip, .csv, pictures. Arrays of
+uint8 with 1, 3 or 4 channels last and images of Pillow are pictures, which are preprocessed as those of a folder."""
 
 
 def _is_path(value: object) -> bool:
@@ -111,32 +114,48 @@ def _files_of_mapping(arrays: Mapping[str, Array], inputs: Sequence[Any], path: 
 
 
 class _Collected:
-    """Samples or batches of one input, one by one."""
+    """Samples or batches of one input, one by one. `described`: a preprocessing says that they are pictures."""
 
-    def __init__(self, inputs: Sequence[Any]) -> None:
+    def __init__(self, inputs: Sequence[Any], described: bool) -> None:
         self.inputs = inputs
+        self.described = described
         self.arrays: list[Any] = []
+        self.pictures: Files = []
         self.labels: list[Any] = []
 
     def add(self, item: Any) -> None:
-        place = f"samples[{len(self.arrays)}]"
-        if isinstance(item, (tuple, list)) and len(item) == 2 and len(self.inputs) == 1:
+        place = f"samples[{len(self.arrays) or len(self.pictures)}]"
+        if isinstance(item, (tuple, list)) and len(item) == 2 and len(self.inputs) == 1 and not is_image(item[1]):
             item, labels = item
             self.labels.append(numpy.atleast_1d(array_of(labels, f"{place}[1]")))
-        if isinstance(item, Mapping):
-            self.arrays.append({name: self._batched(array_of(value, place), name) for name, value in item.items()})
-            return
-        name = self.inputs[0]["name"] if self.inputs else ""
-        self.arrays.append({name: self._batched(array_of(item, place), name)})
+        read = item if isinstance(item, Mapping) else {self.inputs[0]["name"] if self.inputs else "": item}
+        self.add_arrays({name: one if is_image(one) else array_of(one, place) for name, one in read.items()}, place)
+
+    def add_arrays(self, read: Mapping[str, Any], place: str) -> None:
+        pictures = self.pictures_of(read, place)
+        if pictures is None:
+            self.arrays.append({name: self._batched(array_of(one, place), name) for name, one in read.items()})
+        else:
+            first = len(self.pictures)
+            self.pictures.extend(file_of(one, f"samples-{first + k:08d}") for k, one in enumerate(pictures))
+        if self.arrays and self.pictures:
+            message = "Some samples are pictures, and others are arrays that are none."
+            raise Error("invalid_samples", message, place, "Give pictures alone (uint8, channels last), or arrays alone.")
+
+    def pictures_of(self, read: Mapping[str, Any], place: str) -> Iterable[numpy.ndarray] | None:
+        if len(self.inputs) != 1 or list(read) != [self.inputs[0]["name"]]:
+            return None
+        (one,) = read.values()
+        return [pixels_of_image(one, place)] if is_image(one) else as_pictures(one, self.inputs[0], self.described)
 
     def _batched(self, array: numpy.ndarray, name: str) -> numpy.ndarray:
-        rank = next((one["rank"] for one in self.inputs if one["name"] == name), None)
-        return array[None] if rank is not None and array.ndim == rank - 1 else array
+        shape = next((one["shape"] for one in self.inputs if one["name"] == name), None)
+        return array[None] if shape is not None and array.ndim == len(shape) - 1 else array
 
     def files(self) -> Files:
-        """One file of all where they have one shape and type, else a file for each."""
+        """Pictures are a file each; arrays one of all where they have one shape and type, else a file for each."""
         if not self.arrays:
-            return []
+            return self.pictures
         first = self.arrays[0]
         alike = all(
             one.keys() == first.keys()
@@ -157,25 +176,48 @@ class _Collected:
 
 
 def open_samples(model: _core.OpenModel, samples: Samples, preprocessing: Any) -> tuple[_core.OpenData, Any]:
-    """The data set, and the labels that came with it (None without)."""
+    """The data set, and the labels that came with it (None without). Says what has no effect, and what was guessed."""
     described = "" if preprocessing is None else preprocessing
     if not isinstance(described, str):
         described = as_json(described, "preprocessing")
+    data, labels = _opened_samples(model, samples, described)
+    remark = ""
+    if described and not data.is_preprocessed and data.label_offset == 0:
+        remark = (
+            "preprocessing has no effect on these samples, which are taken as they are: pictures are files, images of "
+            "Pillow, and arrays of uint8 with 1, 3 or 4 channels last"
+        )
+    elif data.guess:
+        remark = f'no preprocessing was given; guessed "{data.guess}" from the model\'s input'
+    if remark:
+        warnings.warn(remark, stacklevel=3)  # where the package was called
+    return data, labels
+
+
+def _opened_samples(model: _core.OpenModel, samples: Samples, described: str) -> tuple[_core.OpenData, Any]:
     if _is_path(samples):
         return _core.open_paths(model, [os.fspath(samples)], described), None
     if isinstance(samples, (list, tuple)) and samples and all(_is_path(one) for one in samples):
         return _core.open_paths(model, [os.fspath(one) for one in samples], described), None
     inputs = json.loads(_core.inputs(model))
-    if isinstance(samples, Mapping):
-        return _core.open_files(model, _files_of_mapping(samples, inputs, "samples", "samples"), described), None
-    if hasattr(samples, "__array__") or hasattr(samples, "detach"):
-        array = array_of(samples, "samples")
+    collected = _Collected(inputs, described != "")
+    if is_image(samples):
+        collected.add(samples)
+        return _core.open_files(model, collected.files(), described), None
+    if isinstance(samples, Mapping) or hasattr(samples, "__array__") or hasattr(samples, "detach"):
+        read = samples if isinstance(samples, Mapping) else {inputs[0]["name"] if inputs else "": samples}
+        read = {name: array_of(value, "samples") for name, value in read.items()}
+        if collected.pictures_of(read, "samples") is not None:
+            collected.add_arrays(read, "samples")
+            return _core.open_files(model, collected.files(), described), None
+        if isinstance(samples, Mapping):
+            return _core.open_files(model, _files_of_mapping(read, inputs, "samples", "samples"), described), None
+        (array,) = read.values()
         return _core.open_files(model, [("samples.npy", npy_parts(array))], described), None
     if isinstance(samples, (bytes, bytearray)) or not hasattr(samples, "__iter__"):
         message = f"A {type(samples).__name__} gives no samples."
         hint = "Give an array, arrays by input name, something that gives them one by one, or a path."
         raise Error("invalid_samples", message, "samples", hint)
-    collected = _Collected(inputs)
     for item in samples:
         collected.add(item)
     labels = numpy.concatenate(collected.labels) if collected.labels else None

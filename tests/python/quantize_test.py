@@ -4,12 +4,14 @@
 import importlib.util
 import json
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
 import threading
 import time
 import unittest
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -149,6 +151,97 @@ class SameBytes(unittest.TestCase):
         self.assertEqual(caught.exception.code, "invalid_samples")
 
 
+class Image:
+    """What of Pillow's images is looked at; Pillow itself is not needed."""
+
+    info = {}
+
+    def __init__(self, pixels, mode):
+        self.pixels, self.mode, self.size = pixels, mode, (pixels.shape[1], pixels.shape[0])
+
+    def __array__(self, dtype=None, copy=None):
+        return self.pixels
+
+    def getbands(self):
+        return tuple(self.mode)
+
+    def convert(self, mode):
+        raise AssertionError(mode)
+
+    def tobytes(self):
+        return self.pixels.tobytes()
+
+
+class Pictures(unittest.TestCase):
+    """Pictures in memory are those of a folder."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.pictures = numpy.random.default_rng(3).integers(0, 256, (6, 60, 52, 3)).astype(numpy.uint8)
+        for k, one in enumerate(self.pictures):
+            Path(self.folder, f"{k}.ppm").write_bytes(b"P6\n52 60\n255\n" + one.tobytes())
+        self.output = tersor.inspect(MODEL)["outputs"][0]["name"]
+
+    def outputs(self, samples, preprocessing="signed"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return tersor.run(MODEL, samples, preprocessing=preprocessing)[self.output]
+
+    def test_however_they_are_given(self):
+        expected = self.outputs(self.folder)
+        opaque = numpy.full((*self.pictures.shape[:3], 1), 255, numpy.uint8)
+        name = tersor.inspect(MODEL)["inputs"][0]["name"]
+        for given in [
+            self.pictures,
+            {name: self.pictures},
+            list(self.pictures),
+            [Image(one, "RGB") for one in self.pictures],
+            [(self.pictures[k : k + 4], [0] * len(self.pictures[k : k + 4])) for k in (0, 4)],
+            ({name: one} for one in self.pictures),
+            numpy.concatenate([self.pictures, opaque], axis=3),
+            numpy.moveaxis(self.pictures, 3, 1),  # channels first, as the preprocessing says that they are pictures
+            numpy.asfortranarray(self.pictures),
+        ]:
+            self.assertTrue(numpy.array_equal(self.outputs(given), expected))
+        one = tersor.quantize(MODEL, self.folder, preprocessing="signed", compare=False).bytes
+        self.assertEqual(tersor.quantize(MODEL, self.pictures, preprocessing="signed", compare=False).bytes, one)
+
+    def test_grey_transparent_and_deep_ones(self):
+        grey = self.pictures[..., 0]
+        expected = self.outputs(numpy.repeat(grey[..., None], 3, axis=3))
+        deep = [Image(one.astype(numpy.uint16) * 257, "I;16") for one in grey]
+        for given in [grey, grey[..., None], [Image(one, "L") for one in grey], deep]:
+            self.assertTrue(numpy.array_equal(self.outputs(given), expected))
+        clear = numpy.concatenate([self.pictures, numpy.zeros_like(self.pictures[..., :1])], axis=3)
+        white = numpy.full_like(self.pictures, 255)
+        self.assertTrue(numpy.array_equal(self.outputs(clear), self.outputs(white)))
+
+    def test_without_a_preprocessing_it_is_guessed_as_for_a_folder(self):
+        found = []
+        for samples in (self.folder, self.pictures):
+            with self.assertWarnsRegex(UserWarning, 'guessed "\\w+"'):
+                found.append(tersor.run(MODEL, samples)[self.output])
+        self.assertTrue(numpy.array_equal(*found))
+
+    def test_what_has_no_effect_is_said(self):
+        samples, _ = demo_arrays()
+        with self.assertWarnsRegex(UserWarning, "no effect"):
+            preprocessed = tersor.run(MODEL, samples, preprocessing="signed")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            plain = tersor.run(MODEL, samples)
+        self.assertTrue(numpy.array_equal(preprocessed[self.output], plain[self.output]))
+
+    def test_pictures_beside_arrays_and_images_without_pixels_are_errors(self):
+        samples, _ = demo_arrays()
+        for given, place in [([samples[0], self.pictures[0]], "samples[1]"), ([Image(samples[0, 0], "F")], "samples[0]")]:
+            with self.assertRaises(tersor.Error) as caught:
+                tersor.run(MODEL, given)
+            self.assertEqual((caught.exception.code, caught.exception.place), ("invalid_samples", place))
+
+
 class Answers(unittest.TestCase):
     def setUp(self):
         self.samples, self.labels = demo_arrays()
@@ -279,6 +372,20 @@ class Mistakes(unittest.TestCase):
             counter.join()
         self.assertGreater(len(beside), 3)
         tersor.run(MODEL, samples)
+
+
+class Wheel(unittest.TestCase):
+    @unittest.skipIf(shutil.which("ldd") is None, "ldd is not here")
+    def test_it_needs_libc_alone(self):
+        said = subprocess.run(["ldd", tersor._core.__file__], check=True, capture_output=True, text=True).stdout
+        needed = {line.split()[0] for line in said.splitlines() if " => " in line}
+        self.assertLessEqual(needed, {f"lib{name}.so.{n}" for name, n in [("c", 6), ("m", 6), ("pthread", 0), ("dl", 2)]})
+
+    def test_it_says_what_others_wrote(self):
+        beside = Path(tersor.__file__).parent
+        for holder in ("Wenzel Jakob", "Niels Lohmann", "Google LLC", "protozero"):
+            self.assertIn(holder, (beside / "THIRD_PARTY_NOTICES.txt").read_text(encoding="utf-8"))
+        self.assertIn("nanobind", (beside / "sbom.cdx.json").read_text(encoding="utf-8"))
 
 
 class Folders(unittest.TestCase):
