@@ -52,6 +52,15 @@ function sectionsOf(table) {
   return new Map(parts.map((one) => [one.slice(4, one.indexOf('\n')), one]));
 }
 
+/** [part, text] of each section of the page's table. */
+export function tableSections(page) {
+  const table = page.slice(page.indexOf('<!-- table -->'), page.indexOf('<!-- end -->'));
+  const known = sectionsOf(table);
+  return Object.entries(titles)
+    .filter(([, title]) => known.has(title))
+    .map(([part, title]) => [part, known.get(title)]);
+}
+
 /** Puts the rows' table between the page's two marks; parts that no row is of stay as the page has them. */
 export function writeDocument(file, rows) {
   const page = readFileSync(file, 'utf8');

@@ -3,10 +3,12 @@
 //   node tests/bench/main.mjs [browser] [zoo] [workers] [memory] [pictures] [native] [files] [web] [quantize] [--net NAME]... [--model ID]...
 //                             [--rounds N] [--json FILE] [--write docs/performance.md]
 //   node tests/bench/main.mjs --write docs/performance.md --only-write
+//   node tests/bench/main.mjs --stale
 //
 // Prints a line per comparison and keeps all in a JSON file: name, ratio (above 1: ours is faster or smaller), bar, both
 // medians and their unit, spread. Rows of parts, nets and models that are not run now stay as they are there. --write puts the
-// table into the page. Ends non-zero when a bar is missed.
+// table into the page. Ends non-zero when a bar is missed. --stale measures nothing: it lists what the page has that is older
+// than the last change of what it measures.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -41,8 +43,14 @@ const { values, positionals } = parseArgs({
     json: { type: 'string', default: path.join(root, 'build/bench.json') },
     write: { type: 'string' },
     'only-write': { type: 'boolean', default: false },
+    stale: { type: 'boolean', default: false },
   },
 });
+if (values.stale) {
+  const { listStale } = await import('./stale.mjs');
+  listStale('docs/performance.md', root);
+  process.exit();
+}
 const unknown = [...positionals.filter((name) => !(name in parts)), ...values.net.filter((name) => !(name in nets))];
 if (unknown.length > 0) {
   console.error(

@@ -38,7 +38,7 @@ const tensorType = (dims) =>
 // ---- a graph builder
 
 /** Mulberry32: the same numbers on every machine. */
-const randomNumbers = (seed) => () => {
+export const randomNumbers = (seed) => () => {
   seed = (seed + 0x6d2b79f5) | 0;
   let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
   t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
