@@ -6,6 +6,7 @@ import type { NamedTensor, SampleRun } from 'tersor';
 
 import { clearHistory } from '../src/job/history';
 import type { Arrival } from '../src/job/intake';
+import { forgetResults } from '../src/job/kept_results';
 import { addArrivals } from '../src/job/load';
 import * as state from '../src/job/state';
 import { behaviour, Tersor } from './double';
@@ -55,6 +56,7 @@ export async function firstVisit(): Promise<void> {
   Object.assign(behaviour, usual, { calls: [] });
   signals.forEach((one, k) => (one.value = atFirst[k]));
   clearHistory();
+  forgetResults();
   state.engine.value = await Tersor.create();
 }
 

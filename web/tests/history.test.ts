@@ -4,12 +4,12 @@ import type { Preprocessing } from 'tersor';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import { copyAcross, openConfiguration } from '../src/job/compare';
-import { plain } from '../src/job/configurations';
-import { forget, redo, redoLabel, step, stepAndSay, undo, undoKind, undoLabel } from '../src/job/history';
-import { setCalibration } from '../src/job/load';
+import { redo, redoLabel, step, stepAndSay, undo, undoKind, undoLabel } from '../src/job/history';
+import { addArrivals, setCalibration } from '../src/job/load';
 import { setKeepFloat } from '../src/job/settings';
 import * as state from '../src/job/state';
-import { firstVisit, openPets } from './helpers';
+import { behaviour } from './double';
+import { file, firstVisit, openPets, petPictures, pictures, settled } from './helpers';
 
 const bits = (n: number) => (state.fields.value = { weights_n_bits: n });
 const said = () => [state.toast.value?.text, state.toast.value?.action?.word];
@@ -172,41 +172,35 @@ it('keeps 200 steps', () => {
   expect(undoLabel.value).toBeNull();
 });
 
-it('forgets what was about the operators of another model', () => {
+it('brings back another model with its operators and samples, and closes what no step leads to', async () => {
+  await openPets();
+  const shown = () => [state.model.value?.name, state.keepFloat.value, state.samplesInfo.value !== null];
   setKeepFloat('conv1', true);
-  step('Both', () => {
-    bits(4);
-    state.keepFloat.value = { conv1: true, gap: true };
-  });
-  forget('operators');
-  expect(undoLabel.value).toBe('Both');
+  for (const name of ['b.onnx', 'c.onnx']) await addArrivals([file(name)]);
+  expect(shown()).toEqual(['c.onnx', {}, true]);
+  expect(behaviour.calls).not.toContain('close model');
+  expect(undoLabel.value).toBe('Opened c.onnx');
   undo();
-  expect(state.fields.value).toEqual({});
-  expect(state.keepFloat.value).toEqual({ conv1: true, gap: true });
-  expect(undoLabel.value).toBeNull();
+  undo();
+  expect(shown()).toEqual(['net.onnx', { conv1: true }, true]);
+  redo();
+  expect(shown()).toEqual(['b.onnx', {}, true]);
+  // what was undone is left when something else is done
+  setKeepFloat('gap', true);
+  expect(behaviour.calls.filter((call) => call === 'close model')).toHaveLength(1);
+  undo();
+  for (const name of ['d.onnx', 'e.onnx', 'f.onnx']) await addArrivals([file(name)]);
+  for (let k = 0; k < 9; ++k) undo();
+  expect(state.model.value?.name).toBe('d.onnx');
 });
 
-it('takes back a removed configuration without the operators of another model', () => {
-  copyAcross();
-  state.parked.value = { ...plain, fields: { weights_n_bits: 3 }, keepFloat: { conv1: true } };
-  step('B alone', () => {
-    state.active.value = 'A';
-    state.parked.value = null;
-  });
-  forget('operators');
+it('takes samples back, and reads those that no model had read', async () => {
+  await firstVisit();
+  await addArrivals(petPictures);
+  await addArrivals(pictures('ant', 4));
+  await addArrivals([file('net.onnx')]);
+  expect(state.sampleCount.value).toBe(4);
   undo();
-  expect(state.parked.value).not.toBeNull();
-  const both = [state.parked.value, { fields: state.fields.value, keepFloat: state.keepFloat.value }];
-  expect(both.map((one) => one?.keepFloat)).toEqual([{}, {}]);
-});
-
-it('forgets what was about other samples', () => {
-  setCalibration(20);
-  step('Four', () => bits(4));
-  setCalibration(30);
-  forget('samples');
-  expect(undoLabel.value).toBe('Four');
-  undo();
-  expect(undoLabel.value).toBeNull();
-  expect(state.chosenCalibration.value).toBe(30);
+  await settled();
+  expect([state.model.value?.name, state.sampleCount.value]).toEqual(['net.onnx', 100]);
 });

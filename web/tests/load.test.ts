@@ -85,14 +85,16 @@ describe('files that are no samples', () => {
 });
 
 describe('a model', () => {
-  it('opens under its file’s name, and the one before is closed', async () => {
+  it('opens under its file’s name, and those that undo leads to stay open', async () => {
     await addArrivals([file('folder/net.onnx')]);
     expect(state.model.value?.name).toBe('net.onnx');
     expect(state.model.value?.seconds).toBeLessThan(60);
     expect(state.model.value?.seconds).toBeGreaterThanOrEqual(0);
     expect([...state.openRegions.value]).toEqual(['model']);
     expect(behaviour.calls).not.toContain('close model');
-    await addArrivals([file('other.onnx')]);
+    for (const name of ['b.onnx', 'c.onnx']) await addArrivals([file(name)]);
+    expect(behaviour.calls).not.toContain('close model');
+    await addArrivals([file('d.onnx')]);
     expect(behaviour.calls).toContain('close model');
   });
 
@@ -486,16 +488,16 @@ it('closes the card of one region alone', () => {
   }
 });
 
-it('drops results with the model that they were of', async () => {
+it('puts results away with the model that they were of', async () => {
   await openPets();
   const made = () => ({
     key: '',
-    quantized: { close: () => behaviour.calls.push('closed') },
+    quantized: { model: [], close: () => behaviour.calls.push('closed') },
     comparison: {} as Comparison,
   });
   state.result.value = made() as unknown as state.Result;
   state.parkedResult.value = made() as unknown as state.Result;
   await addArrivals([file('other.onnx')]);
   expect([state.result.value, state.parkedResult.value]).toEqual([null, null]);
-  expect(behaviour.calls.filter((one) => one === 'closed')).toHaveLength(2);
+  expect(behaviour.calls).not.toContain('closed');
 });

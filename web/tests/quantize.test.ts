@@ -3,6 +3,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { Arrival } from '../src/job/intake';
+import { forgetResults } from '../src/job/kept_results';
 import { addArrivals, leaveOutBadSamples } from '../src/job/load';
 import { cancel, currentStop, goOnAnyway, quantize } from '../src/job/quantize';
 import {
@@ -34,6 +35,7 @@ beforeEach(async () => {
     statisticsFit: true,
     calls: [],
   });
+  forgetResults();
   state.engine.value = await Tersor.create();
   for (const signal of [
     state.model,
@@ -179,7 +181,7 @@ describe('the job', () => {
     expect(state.resultIsOld.value).toBe(true);
     behaviour.calls.length = 0;
     await quantize();
-    expect(behaviour.calls).toEqual(['choose', 'correct', 'write', 'close result', 'evaluate', 'compare']);
+    expect(behaviour.calls).toEqual(['choose', 'correct', 'write', 'evaluate', 'compare']);
     backToDefaults();
     expect(state.fields.value).toEqual({});
   });
@@ -205,7 +207,7 @@ describe('the job', () => {
     setKeepFloat('conv1', true);
     await settle();
     stop();
-    expect(behaviour.calls).toEqual(['choose', 'correct', 'write', 'close result', 'evaluate', 'compare']);
+    expect(behaviour.calls).toEqual(['choose', 'correct', 'write', 'evaluate', 'compare']);
     expect(pending).toEqual([null, 'figures', 'layers', null]);
     expect(state.result.value?.quantized).not.toBe(before?.quantized);
     expect(state.result.value?.quantized.recipe.overrides).toEqual([
@@ -246,7 +248,8 @@ describe('the job', () => {
     behaviour.calls.length = 0;
     setKeepFloat('conv1', null);
     await settle();
-    expect(behaviour.calls[0]).toBe('choose');
+    // the result of these settings was kept
+    expect(behaviour.calls).toEqual([]);
   });
 });
 
@@ -270,7 +273,7 @@ describe('settings', () => {
     expect(state.fields.value).toEqual({ activation_quantization_method: 'POWER_OF_TWO' });
     expect(isDocument()).toBe(true);
     await settle();
-    expect(behaviour.calls).toEqual(['choose', 'correct', 'write', 'close result', 'evaluate', 'compare']);
+    expect(behaviour.calls).toEqual(['choose', 'correct', 'write', 'evaluate', 'compare']);
     expect(state.result.value?.quantized.recipe.quantization_config).toMatchObject(state.fields.value);
     expect(state.result.value?.quantized.recipe.overrides).toEqual([]);
     const row = formRows().find((r) => r.field.name === 'activation_threshold_method');

@@ -5,6 +5,7 @@
 import { signal } from '@preact/signals';
 import type { Preprocessing } from 'tersor';
 
+import { step } from '../job/history';
 import { addArrivals } from '../job/load';
 import { quantize } from '../job/quantize';
 import * as state from '../job/state';
@@ -65,8 +66,10 @@ export async function tryDemo(): Promise<void> {
   }
   const demo = loaded.value;
   if (!demo) return;
-  state.recipe.value = null;
-  state.frameworkInfo.value = undefined;
+  step('The demo', () => {
+    state.recipe.value = null;
+    state.frameworkInfo.value = undefined;
+  });
   await addArrivals(
     [
       { path: demo.about.model, data: demo.model },

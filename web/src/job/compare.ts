@@ -4,9 +4,10 @@
 
 import { batch } from '@preact/signals';
 
-import { configurationOf, drop, letters, openOther, otherLetter, plain, setConfiguration } from './configurations';
+import { configurationOf, letters, openOther, otherLetter, plain, setConfiguration } from './configurations';
 import { stepAndSay } from './history';
 import { updateCoverage } from './coverage';
+import { drop } from './kept_results';
 import { platformTitle } from './platform';
 import { giveUp, quantizeAgain } from './quantize';
 import { say } from './say';

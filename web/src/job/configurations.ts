@@ -78,12 +78,6 @@ export function openOther(): void {
   });
 }
 
-/** Frees a result, unless either configuration still has it. */
-export function drop(result: state.Result | null): void {
-  const held = [state.result.value, state.parkedResult.value];
-  if (result && held.every((one) => one?.quantized !== result.quantized)) result.quantized.close();
-}
-
 export function isSame(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }

@@ -8,6 +8,8 @@ import type { FieldDescription, FieldValue, LayerRow, Override, QuantizationConf
 import { refusal } from './overrides';
 import type { Problem } from './problem';
 import { changed } from './coverage';
+import { step } from './history';
+import { titleOf, valueText } from './settings';
 import * as state from './state';
 
 export type Cut = readonly [number, number];
@@ -41,8 +43,15 @@ export function setCut(row: Pick<LayerRow, 'name' | 'weight_max'>, bits: number,
     // weights that it does not name would stay float; theirs is chosen as before
     ...(row.weight_max ? { config: { enable_weights_quantization: true } } : {}),
   };
-  state.listedOverrides.value = mine ? [...others, mine as Override] : others;
-  state.announcement.value = cut ? `Cut of ${name} by hand.` : `Cut of ${name} chosen by the settings again.`;
+  const words = cut ? `Cut of ${name} by hand` : `Cut of ${name} chosen by the settings again`;
+  step(
+    words,
+    () => {
+      state.listedOverrides.value = mine ? [...others, mine as Override] : others;
+      state.announcement.value = `${words}.`;
+    },
+    `cut of ${name}`,
+  );
   changed();
 }
 
@@ -76,7 +85,8 @@ export async function setOperatorField(
   const kept = state.overrides.value.slice(before.length);
   const problem = await refusal({ overrides: [...next, ...kept] });
   if (problem) return problem;
-  state.listedOverrides.value = next;
+  const words = value === undefined ? 'as for all' : valueText(field, value);
+  step(`${name}: ${titleOf(field.name)} ${words}`, () => (state.listedOverrides.value = next));
   changed();
   return null;
 }

@@ -6,9 +6,8 @@
 import { batch, effect } from '@preact/signals';
 import type { Preprocessing, SampleFile } from 'tersor';
 
-import { drop } from './configurations';
 import { updateCoverage } from './coverage';
-import { forget, step } from './history';
+import { beginStep, step, undo } from './history';
 import { openPlatform, platformChoices } from './platform';
 import { applyRecipe } from './recipe';
 import {
@@ -23,10 +22,12 @@ import {
   type Sorted,
 } from './intake';
 import { inspect } from './inspect';
+import { dropAll } from './kept_results';
 import { problemOf, type Problem } from './problem';
 import { giveUp, quantizeAgain } from './quantize';
 import * as state from './state';
 import { say } from './say';
+import { counted } from '../numbers';
 import { unzip } from './aside';
 
 let queue: Promise<void> = Promise.resolve();
@@ -155,21 +156,22 @@ async function openModel(arrival: Arrival): Promise<void> {
   try {
     const handle = await (await engine()).open(arrival.data, { externalData: sideFiles });
     const before = state.model.value;
+    const hadResult = state.result.value !== null;
+    const remember = beginStep();
     const seconds = (performance.now() - started) / 1000;
     batch(() => {
       giveUp();
       state.model.value = { name: baseName(arrival.path), file: arrival.data, beside: sideFiles, handle, seconds };
       state.modelProblem.value = null;
       state.coverage.value = null;
-      forgetResults();
+      dropAll();
       state.runProblem.value = null;
       state.runNote.value = '';
-      if (before) forgetOperators();
+      if (before) leaveOperators();
       state.openLayer.value = null;
       state.openOnly('model');
       state.announcement.value = `${baseName(arrival.path)} is open.`;
     });
-    before?.handle.close();
     waiting = null;
     sideFiles = new Map();
     coverageKnown = updateCoverage();
@@ -178,6 +180,8 @@ async function openModel(arrival: Arrival): Promise<void> {
       state.preprocessing.value = null;
       await inspect();
     }
+    if (before) remember(`Opened ${baseName(arrival.path)}`);
+    if (hadResult) say(`${baseName(arrival.path)} is open.`, { word: `Back to ${before?.name ?? ''}`, act: undo });
   } catch (error) {
     const problem = problemOf(error);
     if (problem.code === 'io') waiting = { model: arrival, place: problem.place };
@@ -205,24 +209,15 @@ function putDemoAway(): void {
     state.preprocessingTrial.value = null;
     state.preview.value = null;
     state.chosenCalibration.value = null;
-    forget('samples');
   });
   say('The demo’s pictures were put away: they are for its own model.');
 }
 
-function forgetResults(): void {
-  const had = [state.result.value, state.parkedResult.value];
-  state.result.value = null;
-  state.parkedResult.value = null;
-  had.forEach(drop);
-}
-
 /** Settings of single operators are of the model that was open. */
-function forgetOperators(): void {
+function leaveOperators(): void {
   state.keepFloat.value = {};
   if (!state.recipe.value) state.listedOverrides.value = [];
   if (state.parked.value) state.parked.value = { ...state.parked.value, keepFloat: {}, listedOverrides: [] };
-  forget('operators');
 }
 
 function asSampleFile(arrival: Arrival): SampleFile {
@@ -239,6 +234,7 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
   const labelsFile = labels.find((file) => !names.includes(file)) ?? null;
   giveUp();
   const before = { set: state.samples.value, info: state.samplesInfo.value, preprocessing: state.preprocessing.value };
+  const remember = beginStep();
   batch(() => {
     state.samples.value = {
       id: ++lastSet,
@@ -262,7 +258,6 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
     fromAddress = null;
     state.classMapping.value = { by: 'order', outputs: {} };
     state.isDemo.value = false;
-    forget('samples');
     state.openOnly('samples');
     state.announcement.value = `${set.name}: ${files.length} files.`;
   });
@@ -288,7 +283,7 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
       if (problem)
         state.samplesProblem.value = { ...problem, hint: `${problem.hint} ${staysOpen(before.set?.name)}`.trim() };
     });
-  }
+  } else if (before.set) remember(`Samples of ${set.name}`);
 }
 
 /** Samples that came without a folder have no name of their own. */
@@ -309,7 +304,7 @@ async function openLabels(labels: readonly Arrival[]): Promise<void> {
     };
     return;
   }
-  setLabels(set, asSampleFile(file));
+  step(`Labels of ${baseName(file.path)}`, () => setLabels(set, asSampleFile(file)));
   await inspect();
 }
 
@@ -322,15 +317,18 @@ export function leaveOutLabels(): void {
   const set = state.samples.value;
   if (!set) return;
   const isUnlabelled = set.labelsFile === null;
-  state.samples.value = { ...set, id: ++lastSet, labelsFile: null, isUnlabelled };
-  state.samplesProblem.value = null;
-  state.runProblem.value = null;
+  step('On without labels', () => {
+    state.samples.value = { ...set, id: ++lastSet, labelsFile: null, isUnlabelled };
+    state.samplesProblem.value = null;
+    state.runProblem.value = null;
+  });
   quantizeAgain();
 }
 
 /** Uses the labels again that the samples have of their own. */
 export function takeOwnLabels(): void {
-  if (state.samples.value) setLabels(state.samples.value, null);
+  const set = state.samples.value;
+  if (set) step('The samples’ own labels', () => setLabels(set, null));
   quantizeAgain();
 }
 
@@ -390,15 +388,17 @@ export function setCalibration(count: number): void {
 }
 
 /** Takes the files that cannot be samples out of the data set. */
-export function leaveOutBadSamples(): Promise<void> {
+export async function leaveOutBadSamples(): Promise<void> {
   const set = state.samples.value;
   const bad = new Set([...state.unreadable.value, ...(state.samplesInfo.value?.errors.map((row) => row.path) ?? [])]);
-  if (!set) return Promise.resolve();
+  if (!set) return;
+  const remember = beginStep();
   state.unreadable.value = [];
   state.samplesProblem.value = null;
   state.runProblem.value = null;
   state.samples.value = { ...set, files: set.files.filter((file) => !bad.has(file.path)) };
-  return inspect();
+  await inspect();
+  remember(`Left out ${counted(bad.size, 'file')}`);
 }
 
 /** Forgets a card that the user has read. */

@@ -7,6 +7,7 @@ import type { Timer } from 'tersor';
 
 import { gather, type Inputs } from './inputs';
 import { fileNamed } from './inspect';
+import { bringBack } from './kept_results';
 import { isAbort, problemOf, type Problem } from './problem';
 import { tick } from './stages';
 import * as state from './state';
@@ -29,9 +30,16 @@ export function giveUp(): void {
   state.run.value = null;
 }
 
-/** Where there is a result, makes it anew with the settings as they are now; a job that runs is given up for it. */
+/**
+ * Where there is a result, makes it anew with the settings as they are now, or brings it back where they were in force before; a
+ * job that runs is given up for it.
+ */
 export function quantizeAgain(): void {
   clearTimeout(again);
+  if (bringBack()) {
+    giveUp();
+    return;
+  }
   again = setTimeout(() => {
     const key = state.settingsKey.value;
     if (!state.result.value && !state.parkedResult.value) return;

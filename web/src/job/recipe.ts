@@ -2,7 +2,7 @@
 
 import type { FieldValue, QuantizationConfig, Recipe } from 'tersor';
 
-import { stepAndSay } from './history';
+import { step, stepAndSay } from './history';
 import * as state from './state';
 
 /** Fills platform, settings and preprocessing from a recipe. */
@@ -24,6 +24,12 @@ export function applyRecipe(open: state.OpenRecipe): void {
     state.announcement.value = `${open.name} fills the settings.`;
     state.openRegion('settings');
   });
+}
+
+/** The recipe that is open counts although it was made for another model or other samples. */
+export function allowMismatch(): void {
+  const open = state.recipe.value;
+  if (open) step(`${open.name} all the same`, () => (state.recipe.value = { ...open, allowMismatch: true }));
 }
 
 /** The picker's name of a recipe's platform; one that the reader brought is known by its content. */

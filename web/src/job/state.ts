@@ -523,10 +523,10 @@ export const shownCoverage = computed(() =>
   result.value && !resultIsOld.value ? result.value.quantized.report.coverage : coverage.value,
 );
 
+/** What a result of the configuration that is not open depends on; null where there is none. */
+export const parkedKey = computed(() => parked.value && keyOf(parked.value));
 /** The same of the configuration that is not open. */
-export const parkedIsOld = computed(
-  () => parkedResult.value !== null && (!parked.value || parkedResult.value.key !== keyOf(parked.value)),
-);
+export const parkedIsOld = computed(() => parkedResult.value !== null && parkedResult.value.key !== parkedKey.value);
 
 /** What the reader looks at: all columns, or float, A or B alone. */
 export const looksAt = signal<'all' | 'F' | Letter>('all');

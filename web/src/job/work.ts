@@ -8,8 +8,8 @@ import type { CallOptions, EvaluationResult, LayerRow, Progress, QuantizedResult
 
 import { outputDecibels, percent } from '../numbers';
 import { floatFault } from './advice';
-import { drop } from './configurations';
 import { settingsOf, statisticsKey, type Inputs } from './inputs';
+import { drop } from './kept_results';
 import { problemOf } from './problem';
 import { findOrder } from './reorder';
 import { enter, finish, reopen, report, skip, startRun, tick } from './stages';

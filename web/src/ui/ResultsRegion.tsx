@@ -8,6 +8,7 @@ import { dismiss, leaveOutBadSamples, leaveOutLabels } from '../job/load';
 import { platformTitle } from '../job/platform';
 import { applyAdvice, showMapping } from '../job/apply_advice';
 import { currentStop, goOnAnyway, quantize } from '../job/quantize';
+import { allowMismatch } from '../job/recipe';
 import type { OrderExample } from '../job/reorder';
 import { titleOf } from '../job/settings';
 import {
@@ -262,7 +263,7 @@ function RunProblem() {
           type="button"
           class="button filled"
           onClick={() => {
-            recipe.value = { ...opened, allowMismatch: true };
+            allowMismatch();
             void quantize();
           }}
         >
