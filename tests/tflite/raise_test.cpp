@@ -47,7 +47,8 @@ std::vector<float> outputs_of(const Network& network) {
 
 std::string types_of(const Network& network) {
   std::string types;
-  for (const Node& node : raise(network).graph.nodes()) types += node.op_type + " ";
+  const Model model = raise(network);
+  for (const Node& node : model.graph.nodes()) types += node.op_type + " ";
   return types;
 }
 

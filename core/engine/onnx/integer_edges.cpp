@@ -109,7 +109,7 @@ std::optional<OpenedPixels> pixels_after(const Graph& graph, const Uses& uses, V
     if (node.inputs.size() == 2) {
       const Tensor* constant = graph.initializer(node.inputs[1]);
       if (constant == nullptr || constant->dtype() != DType::kFloat32) return std::nullopt;
-      (node.is("Sub") ? found.scale.mean : found.scale.deviation) = *constant;
+      (node.is("Sub") ? found.scale.mean : found.scale.deviation) = constant->aligned();
     }
     found.nodes.push_back(node.id);
     value = node.outputs[0];

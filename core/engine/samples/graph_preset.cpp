@@ -25,7 +25,8 @@ std::optional<double> mean_of(const Graph& graph, const Node& node, size_t input
   if (input >= node.inputs.size() || !node.inputs[input].valid()) return std::nullopt;
   const Tensor* tensor = graph.initializer(node.inputs[input]);
   if (tensor == nullptr || tensor->dtype() != DType::kFloat32 || tensor->elements() == 0) return std::nullopt;
-  const auto values = tensor->data<float>();
+  const Tensor aligned = tensor->aligned();
+  const auto values = aligned.data<float>();
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
