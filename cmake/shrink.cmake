@@ -1,5 +1,5 @@
 # tersor_shrink(target file.wasm): a second round for size after the link of a WebAssembly program.
-# 19 kB less to load, at the same speed; in the same call it would undo what -O3 does for
+# Fewer bytes to load, at the same speed; in the same call it would undo what the compiler does for
 # speed. No trap is part of what the engine does: errors are exceptions, and memory that is not there is one of them.
 # Emscripten leaves the first kilobyte of memory unused.
 
