@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor compare: the float model beside the quantized one, layer by layer.
+#include "core/base/number_text.h"
 #include "core/report/compare.h"
 
 #include <cinttypes>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 
 #include "core/base/json.h"
@@ -35,9 +35,7 @@ struct CompareOptions {
 std::string in_decibels(const std::optional<double>& value) {
   if (!value) return "exact";
   if (!std::isfinite(*value)) return "not finite";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f dB", *value);
-  return text;
+  return formatted("%.1f dB", *value);
 }
 
 void print_layers(std::vector<report::LayerRow> layers) {

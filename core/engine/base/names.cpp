@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/number_text.h"
 #include "core/base/names.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <numeric>
 
 #include "core/base/utf8.h"
@@ -80,9 +80,7 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
 }
 
 std::string number_in_nine_digits(double value) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%.9g", value);
-  return digits;
+  return formatted("%.9g", value);
 }
 
 std::string joined(const std::vector<std::string>& words, std::string_view between) {

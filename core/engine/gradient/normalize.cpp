@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ops/layouts.h"
 #include "core/gradient/kernel.h"
 #include "core/graph/attribute_defaults.h"
 #include "core/kernels/elementwise.h"
@@ -98,14 +99,9 @@ class LayerNormGradient : public LikeInput {
 };
 
 /// BatchNormGradient(dy, scale, variance): by channel, dy scale / sqrt(variance + epsilon).
-class BatchNormGradient : public ops::Kernel {
+class BatchNormGradient : public ops::ChannelsLastKernel {
  public:
   explicit BatchNormGradient(ops::Setup& setup) : epsilon_(setup.node.float_or("epsilon", 1e-5f)) {}
-  std::vector<ops::Form> forms(std::span<const ops::Input> inputs) const override {
-    std::vector<ops::Form> forms = Kernel::forms(inputs);
-    if (inputs[0].shape().rank() >= 3) forms[0].layout = ops::Layout::kChannelsLast;
-    return forms;
-  }
   std::vector<ops::TensorType> infer(std::span<const ops::Input> inputs) const override { return {*inputs[0].type}; }
   void run(const ops::Call& call) const override {
     const auto channels = static_cast<size_t>(call.inputs[1].elements());

@@ -8,6 +8,7 @@
 // And what the loss is made of: the distance of two tensors, and the cross-entropy of a label.
 #include <algorithm>
 
+#include "core/ops/layouts.h"
 #include "core/gradient/kernel.h"
 #include "core/kernels/gradients.h"
 #include "core/kernels/transcendental.h"
@@ -198,14 +199,9 @@ class CrossEntropy : public ops::Kernel {
 };
 
 /// StopGradient(x): x, which gradients do not pass.
-class StopGradient : public ops::Kernel {
+class StopGradient : public ops::AnyLayoutKernel {
  public:
   explicit StopGradient(const ops::Setup&) {}
-  std::vector<ops::Form> forms(std::span<const ops::Input> inputs) const override {
-    std::vector<ops::Form> forms = Kernel::forms(inputs);
-    forms[0].layout = inputs[0].type->layout;
-    return forms;
-  }
   std::vector<ops::TensorType> infer(std::span<const ops::Input> inputs) const override { return {*inputs[0].type}; }
   std::optional<size_t> alias(std::span<const ops::Input>, std::span<const ops::TensorType>) const override {
     return 0;

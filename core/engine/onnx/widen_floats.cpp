@@ -18,18 +18,6 @@ bool is_narrow(DType dtype) {
   return dtype == DType::kFloat16 || dtype == DType::kBfloat16;
 }
 
-Tensor widened(const Tensor& narrow) {
-  Tensor wide = Tensor::make(DType::kFloat32, narrow.shape());
-  const auto bytes = narrow.bytes();
-  const std::span<float> values = wide.mutable_data<float>();
-  for (size_t k = 0; k < values.size(); ++k) {
-    const auto bits =
-        static_cast<uint16_t>(static_cast<unsigned>(bytes[2 * k]) | static_cast<unsigned>(bytes[2 * k + 1]) << 8);
-    values[k] = narrow.dtype() == DType::kFloat16 ? float_from_half(bits) : float_from_bfloat16(bits);
-  }
-  return wide;
-}
-
 /// Attributes that hold an element type.
 constexpr std::array<std::string_view, 3> kTypeAttributes = {"to", "dtype", "output_datatype"};
 

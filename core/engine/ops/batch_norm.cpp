@@ -4,6 +4,7 @@
 // are standardized.
 #include <cmath>
 
+#include "core/ops/layouts.h"
 #include "core/graph/attribute_defaults.h"
 #include "core/kernels/elementwise.h"
 #include "core/kernels/moments.h"
@@ -29,7 +30,7 @@ void check_inputs(std::span<const Input> inputs) {
   }
 }
 
-class BatchNormalization : public Kernel {
+class BatchNormalization : public AnyLayoutKernel {
  public:
   explicit BatchNormalization(Setup& setup) : epsilon_(float_of(setup.node, "epsilon")), clamp_(setup.clamp) {
     require_inputs(setup, 5, 5);
@@ -47,12 +48,6 @@ class BatchNormalization : public Kernel {
     combine(parameters[0].data(), parameters[1].data(), parameters[2].data(), parameters[3].data(),
             parameters[0].size(), factors_.data());
     for (size_t k = 1; k <= 4; ++k) setup.absorb(k);
-  }
-
-  std::vector<Form> forms(std::span<const Input> inputs) const override {
-    std::vector<Form> forms = Kernel::forms(inputs);
-    forms[0].layout = inputs[0].type->layout;
-    return forms;
   }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {

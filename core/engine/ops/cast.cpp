@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/ops/layouts.h"
 #include "core/ops/families.h"
 #include "core/ops/refuse.h"
 #include "core/tensor/float16.h"
@@ -110,16 +111,11 @@ Loop loop_for(DType from, DType to) {
   }
 }
 
-class Cast : public Kernel {
+class Cast : public AnyLayoutKernel {
  public:
   /// kUndefined: to the type of input 1.
   explicit Cast(DType to) : to_(to) {}
 
-  std::vector<Form> forms(std::span<const Input> inputs) const override {
-    std::vector<Form> forms = Kernel::forms(inputs);
-    forms[0].layout = inputs[0].type->layout;
-    return forms;
-  }
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
     const DType to = to_ == DType::kUndefined ? inputs[1].dtype() : to_;
     if (inputs[0].dtype() != to) loop_for(inputs[0].dtype(), to);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Relu and Clip: the clamps that a producer may apply for them.
+#include "core/ops/layouts.h"
 #include "core/ops/clamp.h"
 
 #include <cmath>
@@ -45,16 +46,10 @@ void clamp_in_place(const Clamp& clamp, std::byte* bytes, size_t n) {
 
 /// Relu and Clip on their own. The bounds of Clip may be attributes (to operator set 10), constants, or values that
 /// only a run gives.
-class ClampKernel : public Kernel {
+class ClampKernel : public AnyLayoutKernel {
  public:
   explicit ClampKernel(const Setup& setup, Clamp fixed) : fixed_(fixed) {
     require_inputs(setup, 1, setup.node.is("Clip") && setup.opset >= 11 ? 3 : 1);
-  }
-
-  std::vector<Form> forms(std::span<const Input> inputs) const override {
-    std::vector<Form> forms = Kernel::forms(inputs);
-    forms[0].layout = inputs[0].type->layout;
-    return forms;
   }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {

@@ -3,6 +3,7 @@
 // sum of plane convolutions over the taps of the first.
 #include <algorithm>
 
+#include "core/ops/layouts.h"
 #include "core/graph/attribute_defaults.h"
 #include "core/kernels/conv.h"
 #include "core/kernels/elementwise.h"
@@ -88,7 +89,7 @@ std::vector<PackedWeights> pack(const Shape& shape, int64_t group, const Window&
   return planes;
 }
 
-class Conv : public Kernel {
+class Conv : public ChannelsLastKernel {
  public:
   explicit Conv(Setup& setup)
       : window_(setup),
@@ -105,12 +106,6 @@ class Conv : public Kernel {
     is_depthwise_ = one_output_each(weights->shape(), group_);
     if (setup.will_run) packed_ = pack(weights->shape(), group_, window_, weights->aligned().data<float>().data());
     setup.absorb(1);
-  }
-
-  std::vector<Form> forms(std::span<const Input> inputs) const override {
-    std::vector<Form> forms = Kernel::forms(inputs);
-    if (inputs[0].shape().rank() >= 3) forms[0].layout = Layout::kChannelsLast;
-    return forms;
   }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {

@@ -3,6 +3,7 @@
 // of a matrix product; they are added to the output places that they reach, input place after input place.
 #include <algorithm>
 
+#include "core/ops/layouts.h"
 #include "core/graph/attribute_defaults.h"
 #include "core/kernels/gemm.h"
 #include "core/ops/clamp.h"
@@ -105,7 +106,7 @@ void convolve(const Sizes& s, const float* x, const Weights& weights, const floa
   }
 }
 
-class ConvTranspose : public Kernel {
+class ConvTranspose : public ChannelsLastKernel {
  public:
   explicit ConvTranspose(Setup& setup)
       : kernel_(setup.node.ints_or("kernel_shape", {})),
@@ -134,12 +135,6 @@ class ConvTranspose : public Kernel {
     if (setup.will_run && weights->shape()[0] % group_ == 0)
       weights_ = Weights(weights->shape(), weights->aligned().data<float>().data(), group_);
     setup.absorb(1);
-  }
-
-  std::vector<Form> forms(std::span<const Input> inputs) const override {
-    std::vector<Form> forms = Kernel::forms(inputs);
-    if (inputs[0].shape().rank() >= 3) forms[0].layout = Layout::kChannelsLast;
-    return forms;
   }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {

@@ -58,16 +58,10 @@ class LpPool : public Pool {
   int64_t p_;
 };
 
-Op lp_pool(std::string_view type, bool global) {
-  return {.domain = "", .type = type, .prepare = [global](Setup& setup) {
-            return std::make_unique<LpPool>(setup, global);
-          }};
-}
-
 }  // namespace
 
 std::vector<Op> lp_pool_ops() {
-  return {lp_pool("LpPool", false), lp_pool("GlobalLpPool", true)};
+  return {pool<LpPool>("LpPool", false), pool<LpPool>("GlobalLpPool", true)};
 }
 
 }  // namespace tersor::ops

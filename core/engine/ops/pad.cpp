@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ops/layouts.h"
 #include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
 #include "core/ops/integer_list.h"
@@ -32,7 +33,7 @@ int64_t source_of(int64_t place, int64_t dim, Mode mode) {
   return at < dim ? at : period - at;
 }
 
-class Pad : public Kernel {
+class Pad : public AnyLayoutKernel {
  public:
   explicit Pad(const Setup& setup)
       : mode_(mode_of(string_of(setup.node, "mode"))),
@@ -48,12 +49,6 @@ class Pad : public Kernel {
     pads_.append_to(inputs);
     axes_.append_to(inputs);
     return inputs;
-  }
-
-  std::vector<Form> forms(std::span<const Input> inputs) const override {
-    std::vector<Form> forms = Kernel::forms(inputs);
-    forms[0].layout = inputs[0].type->layout;
-    return forms;
   }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {

@@ -141,11 +141,6 @@ class AveragePool : public Pool {
   bool counts_padding_;
 };
 
-template <class K>
-Op pool(std::string_view type, bool global) {
-  return {.domain = "", .type = type, .prepare = [global](Setup& setup) { return std::make_unique<K>(setup, global); }};
-}
-
 }  // namespace
 
 std::vector<Op> pool_ops() {

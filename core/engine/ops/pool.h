@@ -135,4 +135,10 @@ class Pool : public Kernel {
   bool global_;
 };
 
+/// The operator of a class of pools.
+template <class K>
+Op pool(std::string_view type, bool global) {
+  return {.domain = "", .type = type, .prepare = [global](Setup& setup) { return std::make_unique<K>(setup, global); }};
+}
+
 }  // namespace tersor::ops

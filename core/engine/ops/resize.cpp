@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize and its forerunner Upsample: one axis after the other, each output place a weighted sum of input places. In
 // whatever layout the input lies.
+#include "core/ops/layouts.h"
 #include "core/ops/resize.h"
 
 #include <algorithm>
@@ -76,7 +77,7 @@ Resampling resampling_of(const Setup& setup) {
   return r;
 }
 
-class Resize : public Kernel {
+class Resize : public AnyLayoutKernel {
  public:
   explicit Resize(const Setup& setup)
       : resampling_(resampling_of(setup)),
@@ -96,12 +97,6 @@ class Resize : public Kernel {
     for (const auto& input : {roi_, scales_, sizes_})
       if (input) inputs.push_back(*input);
     return inputs;
-  }
-
-  std::vector<Form> forms(std::span<const Input> inputs) const override {
-    std::vector<Form> forms = Kernel::forms(inputs);
-    forms[0].layout = inputs[0].type->layout;
-    return forms;
   }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/ops/layouts.h"
 #include "core/ops/families.h"
 #include "core/ops/integer_list.h"
 #include "core/ops/refuse.h"
@@ -38,13 +39,7 @@ void copy_window(const Input& input, const Window& window, const Output& output)
   copy_strided(input.data + static_cast<size_t>(offset) * bytes, output.data, axes, bytes);
 }
 
-std::vector<Form> keep_layout(const Kernel& kernel, std::span<const Input> inputs) {
-  std::vector<Form> forms = kernel.Kernel::forms(inputs);
-  forms[0].layout = inputs[0].type->layout;
-  return forms;
-}
-
-class Slice : public Kernel {
+class Slice : public AnyLayoutKernel {
  public:
   /// Of what `front` gives, whose other inputs come before those of this one.
   explicit Slice(const Setup& setup, std::unique_ptr<const Kernel> front = nullptr, size_t inputs = 1)
@@ -66,8 +61,6 @@ class Slice : public Kernel {
       for (const size_t input : front_->value_inputs()) inputs.push_back(input);
     return inputs;
   }
-
-  std::vector<Form> forms(std::span<const Input> inputs) const override { return keep_layout(*this, inputs); }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
     if (bits_of(inputs[0].dtype()) < 8)
@@ -126,7 +119,7 @@ class Slice : public Kernel {
   IntegerList starts_, ends_, axes_, steps_;
 };
 
-class Split : public Kernel {
+class Split : public AnyLayoutKernel {
  public:
   explicit Split(const Setup& setup)
       : sizes_(setup, 1, "split"),
@@ -149,8 +142,6 @@ class Split : public Kernel {
     sizes_.append_to(inputs);
     return inputs;
   }
-
-  std::vector<Form> forms(std::span<const Input> inputs) const override { return keep_layout(*this, inputs); }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
     const Shape& from = inputs[0].shape();

@@ -10,10 +10,6 @@ namespace tersor::simulate {
 
 namespace {
 
-using ops::Call;
-using ops::Input;
-using ops::TensorType;
-
 /// Where a convolution finds its inputs.
 struct Places {
   size_t x = 0, w = 1, x_scale = kNoInput, x_zero = kNoInput, w_scale = kNoInput, w_zero = kNoInput, y_scale = kNoInput,

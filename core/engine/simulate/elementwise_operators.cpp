@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "core/ops/layouts.h"
 #include "core/kernels/runtime_functions.h"
 #include "core/ops/broadcast.h"
 #include "core/ops/refuse.h"
@@ -14,13 +15,6 @@
 namespace tersor::simulate {
 
 namespace {
-
-using ops::Call;
-using ops::Form;
-using ops::Input;
-using ops::Layout;
-using ops::Setup;
-using ops::TensorType;
 
 void absorb_all_but(Setup& setup, std::initializer_list<size_t> data) {
   for (size_t k = 0; k < setup.node.inputs.size(); ++k)
@@ -109,15 +103,10 @@ class QLinearBinary : public ops::Kernel {
 };
 
 /// One input and a table; any layout.
-class TableKernel : public ops::Kernel {
+class TableKernel : public ops::AnyLayoutKernel {
  public:
   TableKernel(Setup& setup, Grid x, Grid y, Table table) : x_(x), y_(y), table_(table) { absorb_all_but(setup, {0}); }
 
-  std::vector<Form> forms(std::span<const Input> inputs) const override {
-    std::vector<Form> forms = Kernel::forms(inputs);
-    forms[0].layout = inputs[0].type->layout;
-    return forms;
-  }
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
     check_type(inputs[0], x_);
     return {{dtype_of_grid(y_), inputs[0].shape(), inputs[0].type->layout}};

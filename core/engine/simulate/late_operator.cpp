@@ -7,14 +7,6 @@ namespace tersor::simulate {
 
 namespace {
 
-using ops::Call;
-using ops::Form;
-using ops::Input;
-using ops::Layout;
-using ops::Output;
-using ops::Setup;
-using ops::TensorType;
-
 class LateKernel : public ops::Kernel {
  public:
   LateKernel(const IntegerOperator& op, const Setup& setup, Profile profile)

@@ -11,9 +11,6 @@ namespace tersor::simulate {
 
 namespace {
 
-using ops::Input;
-using ops::Setup;
-
 constexpr int64_t kInt8Activations = 4;  // the accuracy level
 
 /// Code `at` of codes of `bits` bits, low bits first.

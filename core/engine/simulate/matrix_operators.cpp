@@ -14,11 +14,6 @@ namespace tersor::simulate {
 
 namespace {
 
-using ops::Call;
-using ops::Input;
-using ops::Setup;
-using ops::TensorType;
-
 /// Where a matrix operator finds its inputs.
 struct Places {
   size_t a = 0, b = 0, a_scale = kNoInput, a_zero = kNoInput, b_scale = kNoInput, b_zero = kNoInput, y_scale = kNoInput,

@@ -13,6 +13,15 @@
 
 namespace tersor::simulate {
 
+// What kernels are made of, which each file here writes often.
+using ops::Call;
+using ops::Form;
+using ops::Input;
+using ops::Layout;
+using ops::Output;
+using ops::Setup;
+using ops::TensorType;
+
 /// Scale at input `k` and zero point at input `k + 1`, both constant scalars.
 Grid grid_at(const ops::Setup& setup, size_t scale, size_t zero_point);
 inline Grid grid_at(const ops::Setup& setup, size_t scale) {

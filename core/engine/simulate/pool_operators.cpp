@@ -12,13 +12,6 @@ namespace tersor::simulate {
 
 namespace {
 
-using ops::Call;
-using ops::Form;
-using ops::Input;
-using ops::Layout;
-using ops::Setup;
-using ops::TensorType;
-
 /// Calls `visit(output place, window)` for each output place of one picture, in row-major order.
 template <class Visit>
 void for_each_window(const Window& window, std::span<const int64_t> sizes, std::span<const int64_t> out_sizes,
@@ -101,6 +94,23 @@ class PoolKernel : public ops::Kernel {
 
   static std::vector<int64_t> spatial(const Shape& shape) { return {shape.dims().begin() + 2, shape.dims().end()}; }
 
+  /// Each output is value_of(the values of its channel, `channels` apart, channels, its window).
+  template <class ValueOf>
+  void fill(const Call& call, bool count_padding, ValueOf&& value_of) const {
+    if (call.outputs[0].elements() == 0) return;
+    const Shape in = channels_.channels_first(call.inputs[0].shape());
+    const Shape out = channels_.channels_first(call.outputs[0].shape());
+    const auto x = raw_bytes(call.inputs[0]);
+    const auto y = raw_bytes(call.outputs[0]);
+    const int64_t channels = in[1], in_one = in.elements(1, in.rank()), out_one = out.elements(1, out.rank());
+    for_each_window(window_, spatial(in), spatial(out), count_padding, [&](int64_t place, const PoolWindow& window) {
+      for (int64_t n = 0; n < in[0]; ++n)
+        for (int64_t c = 0; c < channels; ++c)
+          y[static_cast<size_t>(n * out_one + place * channels + c)] =
+              value_of(x.subspan(static_cast<size_t>(n * in_one + c)), channels, window);
+    });
+  }
+
   ChannelAxis channels_;
   Window window_;
 };
@@ -121,24 +131,13 @@ class QLinearAveragePool : public PoolKernel {
   }
 
   void run(const Call& call) const override {
-    if (call.outputs[0].elements() == 0) return;
-    const Shape in = channels_.channels_first(call.inputs[0].shape());
-    const Shape out = channels_.channels_first(call.outputs[0].shape());
-    const auto x = raw_bytes(call.inputs[0]);
-    const auto y = raw_bytes(call.outputs[0]);
-    const int64_t channels = in[1], in_one = in.elements(1, in.rank()), out_one = out.elements(1, out.rank());
-    const auto sizes = spatial(in), out_sizes = spatial(out);
+    const std::vector<int64_t> sizes = spatial(channels_.channels_first(call.inputs[0].shape()));
     const std::vector<int64_t> pads = window_.pads_for(sizes, window_.kernel);
     const bool whole =
         sizes == window_.kernel && std::all_of(pads.begin(), pads.end(), [](int64_t pad) { return pad == 0; });
-    for_each_window(window_, sizes, out_sizes, count_padding_, [&](int64_t place, const PoolWindow& window) {
-      for (int64_t n = 0; n < in[0]; ++n)
-        for (int64_t c = 0; c < channels; ++c) {
-          const auto plane = x.subspan(static_cast<size_t>(n * in_one + c));
-          const uint8_t value = whole ? qlinear_global_average(plane, channels, window.divisor, x_, y_)
-                                      : qlinear_average(plane, channels, window, x_, y_);
-          y[static_cast<size_t>(n * out_one + place * channels + c)] = value;
-        }
+    fill(call, count_padding_, [&](std::span<const uint8_t> x, int64_t channels, const PoolWindow& window) {
+      return whole ? qlinear_global_average(x, channels, window.divisor, x_, y_)
+                   : qlinear_average(x, channels, window, x_, y_);
     });
   }
 
@@ -195,21 +194,12 @@ class IntegerMaxPool : public PoolKernel {
   }
 
   void run(const Call& call) const override {
-    if (call.outputs[0].elements() == 0) return;
-    const Shape in = channels_.channels_first(call.inputs[0].shape());
-    const Shape out = channels_.channels_first(call.outputs[0].shape());
-    const auto x = raw_bytes(call.inputs[0]);
-    const auto y = raw_bytes(call.outputs[0]);
     const Grid grid{1, 0, call.inputs[0].dtype() == DType::kInt8};
-    const int64_t channels = in[1], in_one = in.elements(1, in.rank()), out_one = out.elements(1, out.rank());
-    for_each_window(window_, spatial(in), spatial(out), false, [&](int64_t place, const PoolWindow& window) {
-      for (int64_t n = 0; n < in[0]; ++n)
-        for (int64_t c = 0; c < channels; ++c) {
-          int32_t most = grid.low();
-          for (int64_t offset : window.offsets)
-            most = std::max(most, grid.number(x[static_cast<size_t>(n * in_one + offset * channels + c)]));
-          y[static_cast<size_t>(n * out_one + place * channels + c)] = static_cast<uint8_t>(most);
-        }
+    fill(call, false, [&](std::span<const uint8_t> x, int64_t channels, const PoolWindow& window) {
+      int32_t most = grid.low();
+      for (const int64_t offset : window.offsets)
+        most = std::max(most, grid.number(x[static_cast<size_t>(offset * channels)]));
+      return static_cast<uint8_t>(most);
     });
   }
 };

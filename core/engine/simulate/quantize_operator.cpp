@@ -11,11 +11,6 @@ namespace tersor::simulate {
 
 namespace {
 
-using ops::Call;
-using ops::Form;
-using ops::Input;
-using ops::TensorType;
-
 class QuantizeInWasm : public ops::Kernel {
  public:
   explicit QuantizeInWasm(std::unique_ptr<const ops::Kernel> standard) : standard_(std::move(standard)) {}

@@ -11,9 +11,6 @@ namespace tersor::simulate {
 
 namespace {
 
-using ops::Input;
-using ops::Setup;
-
 /// The two neighbours of one output place along an axis, and the distances to them.
 struct Neighbours {
   int64_t first, second;

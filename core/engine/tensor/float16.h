@@ -6,6 +6,8 @@
 
 namespace tersor {
 
+class Tensor;
+
 /// The value of an IEEE binary16 bit pattern; exact.
 inline float float_from_half(uint16_t half) {
   const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
@@ -53,5 +55,8 @@ inline uint16_t half_from_float(float value) {
   if (rest > middle || (rest == middle && (half & 1u) != 0)) ++half;
   return static_cast<uint16_t>(sign | half);
 }
+
+/// A tensor of float16 or bfloat16 as float32; exact.
+Tensor widened(const Tensor& narrow);
 
 }  // namespace tersor

@@ -213,4 +213,16 @@ void Tensor::check_type(DType wanted) const {
                                               std::string(name_of(wanted)) + " is expected.");
 }
 
+Tensor widened(const Tensor& narrow) {
+  Tensor wide = Tensor::make(DType::kFloat32, narrow.shape());
+  const auto bytes = narrow.bytes();
+  const std::span<float> values = wide.mutable_data<float>();
+  for (size_t k = 0; k < values.size(); ++k) {
+    const auto bits =
+        static_cast<uint16_t>(static_cast<unsigned>(bytes[2 * k]) | static_cast<unsigned>(bytes[2 * k + 1]) << 8);
+    values[k] = narrow.dtype() == DType::kFloat16 ? float_from_half(bits) : float_from_bfloat16(bits);
+  }
+  return wide;
+}
+
 }  // namespace tersor

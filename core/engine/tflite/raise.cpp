@@ -2,7 +2,6 @@
 #include "core/tflite/raise.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/base/error.h"
 #include "core/onnx/read.h"
@@ -16,20 +15,14 @@ namespace {
 
 const AxisOrder kToFirst{0, 3, 1, 2}, kToLast{0, 2, 3, 1};
 
-Tensor widened(const Tensor& halves) {
-  Tensor wide = Tensor::make(DType::kFloat32, halves.shape());
-  const auto from = halves.aligned().bytes();
-  const auto to = wide.mutable_data<float>();
-  for (size_t k = 0; k < to.size(); ++k) {
-    uint16_t half;
-    std::memcpy(&half, from.data() + 2 * k, 2);
-    to[k] = float_from_half(half);
-  }
-  return wide;
-}
-
 std::vector<int64_t> as_list(const AxisOrder& order) {
   return {order.begin(), order.end()};
+}
+
+std::vector<Dim> dims_of(const NetworkTensor& tensor) {
+  std::vector<Dim> dims;
+  for (const int32_t dim : tensor.shape) dims.push_back({dim, ""});
+  return dims;
 }
 
 }  // namespace
@@ -40,7 +33,8 @@ Raising::Raising(const Network& network) : network_(network), values_(network.te
   model_.producer_name = "TensorFlow Lite";
   model_.doc = network.description;
   model_.graph.name = network.name.empty() ? "main" : network.name;
-  for (const NetworkTensor& tensor : network.tensors) constants_.push_back(tensor.data);
+  for (const NetworkTensor& tensor : network.tensors)
+    constants_.push_back(tensor.data && tensor.dtype == DType::kFloat16 ? widened(*tensor.data) : tensor.data);
 }
 
 Model Raising::model() {
@@ -49,9 +43,7 @@ Model Raising::model() {
     const NetworkTensor& tensor = at(input);
     if (!tensor.quantization.scale.empty() && is_integer(tensor.dtype)) refuse_quantized(tensor);
     const ValueId value = graph.add_unique_value(tensor.name.empty() ? "input" : tensor.name, tensor.dtype);
-    std::vector<Dim> shape;
-    for (const int32_t dim : tensor.shape) shape.push_back({dim, ""});
-    graph.value(value).shape = shape;
+    graph.value(value).shape = dims_of(tensor);
     graph.inputs.push_back(value);
     values_[static_cast<size_t>(input)].plain = value;
   }
@@ -77,9 +69,7 @@ Model Raising::model() {
     graph.outputs.push_back(is_own ? made : node("Identity", {made}));
     Value& value = graph.value(graph.outputs.back());
     value.dtype = at(output).dtype;
-    std::vector<Dim> shape;
-    for (const int32_t dim : at(output).shape) shape.push_back({dim, ""});
-    value.shape = shape;
+    value.shape = dims_of(at(output));
   }
   return std::move(model_);
 }
@@ -104,7 +94,7 @@ Tensor Raising::floats(size_t input, const char* what) const {
   const Tensor* found = has(input) ? constant(in(input)) : nullptr;
   if (found == nullptr)
     throw Error(ErrorCode::kUnsupportedModel, std::string(what) + " is no constant; here it has to be one.");
-  return found->dtype() == DType::kFloat16 ? widened(*found) : *found;
+  return *found;
 }
 
 std::vector<int64_t> Raising::numbers(size_t input, const char* what) const {
@@ -115,6 +105,12 @@ std::vector<int64_t> Raising::numbers(size_t input, const char* what) const {
   return found->to_int64s();
 }
 
+int64_t Raising::axis(size_t input) const {
+  const std::vector<int64_t> named = numbers(input, "Its axis");
+  if (named.empty()) throw Error(ErrorCode::kInvalidModel, "Its axis holds no number.");
+  return named[0];
+}
+
 bool Raising::is_first(int32_t tensor) const {
   return rank(tensor) == 4 && constant(tensor) == nullptr && values_[static_cast<size_t>(tensor)].first.valid();
 }
@@ -122,8 +118,7 @@ bool Raising::is_first(int32_t tensor) const {
 ValueId Raising::plain(int32_t tensor) {
   Forms& forms = values_[static_cast<size_t>(tensor)];
   if (forms.plain.valid()) return forms.plain;
-  if (const Tensor* data = constant(tensor))
-    return forms.plain = initializer(at(tensor).name, data->dtype() == DType::kFloat16 ? widened(*data) : *data);
+  if (const Tensor* data = constant(tensor)) return forms.plain = initializer(at(tensor).name, *data);
   TERSOR_CHECK(forms.first.valid());
   return forms.plain = named(node("Transpose", {forms.first}, {{"perm", as_list(kToLast)}}), at(tensor).name);
 }
@@ -132,8 +127,7 @@ ValueId Raising::first(int32_t tensor) {
   Forms& forms = values_[static_cast<size_t>(tensor)];
   if (forms.first.valid()) return forms.first;
   if (const Tensor* data = constant(tensor))
-    return forms.first = initializer(at(tensor).name + "_first",
-                                     rearranged(data->dtype() == DType::kFloat16 ? widened(*data) : *data, kToFirst));
+    return forms.first = initializer(at(tensor).name + "_first", rearranged(*data, kToFirst));
   return forms.first = node("Transpose", {plain(tensor)}, {{"perm", as_list(kToFirst)}});
 }
 

@@ -20,11 +20,6 @@ using Numbers = std::vector<int64_t>;
   throw Error(ErrorCode::kUnsupportedModel, message, {}, "Export the model as ONNX, or without this operator.");
 }
 
-[[noreturn]] void refuse_quantized() {
-  throw Error(ErrorCode::kUnsupportedModel, "The .tflite file is quantized already.", {},
-              "Give the float model that it was made of.");
-}
-
 /// An axis of the file's order with channels first.
 int64_t axis_in_first(int64_t axis) {
   constexpr std::array<int64_t, 4> kPlaces{0, 2, 3, 1};
@@ -399,7 +394,7 @@ void raise_blocks(Raising& graph, const char* type) {
 }
 
 void raise_arg(Raising& graph, const char* type) {
-  const int64_t axis = from_front(graph.numbers(1, "Its axis").at(0), graph.rank(graph.in(0)));
+  const int64_t axis = from_front(graph.axis(1), graph.rank(graph.in(0)));
   ValueId value = graph.node(type, {graph.plain(graph.in(0))}, {{"axis", axis}, {"keepdims", int64_t{0}}});
   const DType type_out = graph.at(graph.out()).dtype;
   if (type_out != DType::kInt64) value = graph.node("Cast", {value}, {{"to", static_cast<int64_t>(type_out)}});
@@ -462,7 +457,7 @@ void raise_shape(Raising& graph) {
 
 void raise_dequantize(Raising& graph) {
   const Tensor* data = graph.constant(graph.in(0));
-  if (data == nullptr || data->dtype() != DType::kFloat16) refuse_quantized();
+  if (data == nullptr || graph.at(graph.in(0)).dtype != DType::kFloat16) graph.refuse_quantized(graph.at(graph.in(0)));
   graph.take_constant(0, *data);
 }
 
@@ -624,9 +619,9 @@ void raise_operator(Raising& graph) {
     case Code::kUnpack:
       return raise_split(graph, graph.in(0), options.axis, true);
     case Code::kSplit:
-      return raise_split(graph, graph.in(1), graph.numbers(0, "Its axis").at(0), false);
+      return raise_split(graph, graph.in(1), graph.axis(0), false);
     case Code::kSplitV:
-      return raise_split(graph, graph.in(0), graph.numbers(2, "Its axis").at(0), false);
+      return raise_split(graph, graph.in(0), graph.axis(2), false);
     case Code::kStridedSlice:
       return raise_strided_slice(graph);
     case Code::kSlice:
@@ -661,7 +656,7 @@ void raise_operator(Raising& graph) {
     case Code::kDequantize:
       return raise_dequantize(graph);
     case Code::kQuantize:
-      refuse_quantized();
+      graph.refuse_quantized(graph.at(graph.out()));
   }
   refuse("It has no counterpart here.");
 }

@@ -29,6 +29,8 @@ class Raising {
   /// Constants that it has to have. Error kUnsupportedModel where they are none; `what` begins the sentence.
   Tensor floats(size_t input, const char* what) const;
   std::vector<int64_t> numbers(size_t input, const char* what) const;
+  /// The axis that an input names. Also error kInvalidModel where it names none.
+  int64_t axis(size_t input) const;
 
   const NetworkTensor& at(int32_t tensor) const { return network_.tensors[static_cast<size_t>(tensor)]; }
   Dims dims(int32_t tensor) const { return {at(tensor).shape.begin(), at(tensor).shape.end()}; }
@@ -53,13 +55,13 @@ class Raising {
   /// After its fused activation.
   void give_activated(ValueId value, bool in_first);
   void take_constant(size_t output, Tensor tensor);
+  [[noreturn]] void refuse_quantized(const NetworkTensor& tensor) const;
 
  private:
   struct Forms {
     ValueId plain, first;
   };
 
-  [[noreturn]] void refuse_quantized(const NetworkTensor& tensor) const;
   static std::string name_of_operator(const Operator& op);
   ValueId named(ValueId value, const std::string& name);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/number_text.h"
 #include "core/report/corrections.h"
 
 #include <algorithm>
@@ -10,12 +11,6 @@
 namespace tersor::report {
 
 namespace {
-
-std::string rounded(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
-}
 
 /// The first few names, and how many more there are.
 std::string names_text(const std::vector<std::string>& names) {
@@ -48,7 +43,7 @@ void add_biases(const ptq::QuantizationPlan& plan, std::vector<Correction>& list
         {"weights_bias_correction", corrected,
          "Means of output channels that had moved are back where the float model has them; the largest shift "
          "was " +
-             rounded(100 * largest) + " % of its layer's typical bias."});
+             formatted("%.1f", 100 * largest) + " % of its layer's typical bias."});
 }
 
 void add_deviations(const ptq::QuantizationPlan& plan, std::vector<Correction>& list) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/number_text.h"
 #include "core/report/fastest_file.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
@@ -24,19 +24,13 @@ bool is_as_accurate(const FileToTime& one, const FileToTime& asked) {
          *one.decibels >= *asked.decibels - kAsGood;
 }
 
-std::string text_of(const char* format, double number) {
-  char text[48];
-  std::snprintf(text, sizeof text, format, number);
-  return text;
-}
-
 std::string sentence_of(const TimeForecast& time) {
   std::string others;
   for (const TimedFile& one : time.timed)
-    if (!one.taken) others += (others.empty() ? "" : ", ") + one.prefer + " " + text_of("%.3g ms", one.milliseconds);
-  return "It runs " + text_of("%.2f", time.times_as_fast) + " times as fast as the float model in " + time.runtime +
-         " (" + time.machine + "): " + text_of("%.3g ms", time.quantized_ms) + " in place of " +
-         text_of("%.3g ms", time.float_ms) + ". " +
+    if (!one.taken) others += (others.empty() ? "" : ", ") + one.prefer + " " + formatted("%.3g ms", one.milliseconds);
+  return "It runs " + formatted("%.2f", time.times_as_fast) + " times as fast as the float model in " + time.runtime +
+         " (" + time.machine + "): " + formatted("%.3g ms", time.quantized_ms) + " in place of " +
+         formatted("%.3g ms", time.float_ms) + ". " +
          (others.empty() ? "There was no other file to choose." : "Of prefer, timed beside it: " + others + ".");
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/number_text.h"
 #include "core/report/range_remarks.h"
-
-#include <cstdio>
 
 #include "core/choose/block_weight.h"
 #include "core/choose/pad_fillers.h"
@@ -13,16 +12,10 @@ namespace tersor::report {
 
 namespace {
 
-std::string shown(double decibels) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f dB", decibels);
-  return text;
-}
-
 Diagnostic remark(const std::string& what, double decibels, const std::string& place, const std::string& hint) {
   return {"coarse_range",
-          "The range chosen for " + what + " leaves " + shown(decibels) +
-              " of signal to quantization noise by itself, less than " + shown(kLeastRangeSqnrDb) + ".",
+          "The range chosen for " + what + " leaves " + formatted("%.1f dB", decibels) +
+              " of signal to quantization noise by itself, less than " + formatted("%.1f dB", kLeastRangeSqnrDb) + ".",
           place, hint};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/number_text.h"
 #include "core/report/time_forecast.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "core/base/names.h"
 #include "core/cost/expected_time.h"
@@ -15,12 +15,6 @@ constexpr double kFaster = 1.05;
 /// A run that short is mostly the runtime's own work for each node.
 constexpr double kShortMilliseconds = 0.1;
 
-std::string one_decimal(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", number);
-  return text;
-}
-
 std::string place(const std::string& runtime, const std::string& machine) {
   return runtime + " (" + machine + ")";
 }
@@ -29,15 +23,15 @@ std::string sentence_of(const TimeForecast& forecast) {
   const std::string where = " in " + place(forecast.runtime, forecast.machine);
   std::string elsewhere;
   for (const TimeElsewhere& one : forecast.elsewhere)
-    elsewhere += ", " + one_decimal(one.times_as_fast) + " times in " + place(one.runtime, one.machine);
+    elsewhere += ", " + formatted("%.1f", one.times_as_fast) + " times in " + place(one.runtime, one.machine);
   if (is_faster(forecast))
-    return "It is expected to run about " + one_decimal(forecast.times_as_fast) + " times as fast as the float model" +
-           where + elsewhere + ".";
+    return "It is expected to run about " + formatted("%.1f", forecast.times_as_fast) +
+           " times as fast as the float model" + where + elsewhere + ".";
   const std::string why = is_too_short(forecast)
                               ? "The model is so small that a run is mostly the runtime's own work for each operator."
                               : "Quantizers and changes of layout take what the integer kernels save.";
   return "It is not expected to run faster than the float model" + where + ": about " +
-         one_decimal(forecast.times_as_fast) + " times as fast" + elsewhere + ". " + why;
+         formatted("%.1f", forecast.times_as_fast) + " times as fast" + elsewhere + ". " + why;
 }
 
 }  // namespace

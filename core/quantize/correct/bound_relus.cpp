@@ -51,10 +51,8 @@ class Binder {
       if (!relu) continue;
       any = true;
       const ValueId value = graph_.nodes()[i].outputs[0];
-      const auto plan = std::find_if(plans.begin(), plans.end(),
-                                     [&](const ActivationPlan& one) { return one.tensor.value == value; });
-      if (plan == plans.end() || plan->is_fixed || plan->params.method != quant::QuantizationMethod::kPowerOfTwo)
-        continue;
+      const ActivationPlan* plan = find_plan(plans, value);
+      if (plan == nullptr || plan->is_fixed || plan->params.method != quant::QuantizationMethod::kPowerOfTwo) continue;
       of_powers = true;
       const double target = quant::power_of_two_above(relu->bound);
       if (!(plan->params.range[0].high > relu->bound) || target == relu->bound) continue;

@@ -92,8 +92,7 @@ class InputScaler {
     std::vector<ValueId> values{input};
     values.insert(values.end(), path.passed.begin(), path.passed.end());
     for (const ValueId value : values)
-      for (const ActivationPlan& one : plans)
-        if (one.tensor.value == value) return &one;
+      if (const ActivationPlan* plan = find_plan(plans, value)) return plan;
     return nullptr;
   }
 

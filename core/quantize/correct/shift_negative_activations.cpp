@@ -176,12 +176,6 @@ class Shifter {
   }
 
  private:
-  const ActivationPlan* plan_of(ValueId value) const {
-    const auto found = std::find_if(plans_.begin(), plans_.end(),
-                                    [&](const ActivationPlan& one) { return one.tensor.value == value; });
-    return found == plans_.end() ? nullptr : &*found;
-  }
-
   /// The tensors that share the value's parameters all lie on the chain.
   bool is_alone(const Chain& chain, size_t group) const {
     return std::all_of(plans_.begin(), plans_.end(), [&](const ActivationPlan& one) {
@@ -205,7 +199,7 @@ class Shifter {
 };
 
 std::optional<quant::NegativeShift> Shifter::decide(const Chain& chain) {
-  const ActivationPlan* plan = plan_of(chain.value);
+  const ActivationPlan* plan = find_plan(plans_, chain.value);
   const framework::NodeAttachment& attached = attachment_.of(chain.activation);
   const TensorStatistics* seen = statistics_.find(graph_.name_of(chain.value));
   if (plan == nullptr || plan->is_fixed || !attached.output_quantizers.empty() || seen == nullptr ||

@@ -56,12 +56,11 @@ class SoftmaxShifter {
  private:
   /// 0 where none is worth it.
   double shift_of(const Node& node, ValueId value) const {
-    const auto plan = std::find_if(plans_.begin(), plans_.end(),
-                                   [&](const ActivationPlan& one) { return one.tensor.value == value; });
+    const ActivationPlan* plan = find_plan(plans_, value);
     const TensorStatistics* seen = statistics_.find(graph_.name_of(value));
     const framework::NodeAttachment& attached = attachment_.of(node.id);
-    if (plan == plans_.end() || plan->is_fixed || plan->table || !attached.output_quantizers.empty() ||
-        seen == nullptr || seen->histogram.empty())
+    if (plan == nullptr || plan->is_fixed || plan->table || !attached.output_quantizers.empty() || seen == nullptr ||
+        seen->histogram.empty())
       return 0;
     const double middle = (static_cast<double>(seen->histogram.max()) + seen->histogram.min()) / 2;
     const auto shift = static_cast<float>(-middle);

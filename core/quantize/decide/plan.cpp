@@ -8,10 +8,14 @@
 
 namespace tersor::ptq {
 
+const ActivationPlan* find_plan(std::span<const ActivationPlan> plans, ValueId value) {
+  const auto it =
+      std::find_if(plans.begin(), plans.end(), [&](const ActivationPlan& one) { return one.tensor.value == value; });
+  return it == plans.end() ? nullptr : &*it;
+}
+
 const ActivationPlan* QuantizationPlan::find(ValueId value) const {
-  const auto it = std::find_if(activations.begin(), activations.end(),
-                               [&](const ActivationPlan& one) { return one.tensor.value == value; });
-  return it == activations.end() ? nullptr : &*it;
+  return find_plan(activations, value);
 }
 
 const KernelPlan* QuantizationPlan::find(NodeId node) const {

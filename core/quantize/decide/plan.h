@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct ActivationPlan {
   /// True if a mover makes the tensor from values that already went through the table.
   bool is_looked_up = false;
 };
+
+/// That of the value, or null.
+const ActivationPlan* find_plan(std::span<const ActivationPlan> plans, ValueId value);
 
 /// How the weight and the bias of a kernel are stored.
 struct KernelPlan {

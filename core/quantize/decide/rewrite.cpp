@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include "core/base/number_text.h"
 
 namespace tersor::ptq {
 
@@ -15,17 +16,11 @@ std::string first_few(const std::vector<std::string>& list) {
 }
 
 std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
+  return formatted("%.6g", value);
 }
 
 std::string fall_text(double least, double most) {
-  const auto decibels = [](double ratio) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f", -10 * std::log10(ratio));
-    return std::string(text);
-  };
+  const auto decibels = [](double ratio) { return formatted("%.1f", -10 * std::log10(ratio)); };
   const std::string low = decibels(least), high = decibels(most);
   return " falls by " + (low == high ? low : low + " to " + high) + " dB";
 }

@@ -160,16 +160,15 @@ class Maker {
   /// The value's quantizer after it, where it has one.
   void finish(ValueId value, ValueId made) {
     student_of_[value] = made;
-    const auto found = std::find_if(plan_.activations.begin(), plan_.activations.end(),
-                                    [&](const auto& one) { return one.tensor.value == value; });
-    if (found == plan_.activations.end() || found->table) return;
+    const ptq::ActivationPlan* found = plan_.find(value);
+    if (found == nullptr || found->table) return;
     const quant::QuantizationParams& params = found->params;
     Node node;
     node.op_type = "FakeQuantize";
     node.domain = gradient::kGradientDomain;
     node.attributes["low"] = int64_t{params.grid.q_min() - params.zero_point[0]};
     node.attributes["high"] = int64_t{params.grid.q_max() - params.zero_point[0]};
-    node.inputs = {made, scales_[static_cast<size_t>(found - plan_.activations.begin())], fraction_};
+    node.inputs = {made, scales_[static_cast<size_t>(found - plan_.activations.data())], fraction_};
     node.outputs = {graph().add_unique_value("student")};
     quantized_[value] = {node.outputs[0], found->tensor.integer_made};
     graph().append(std::move(node));

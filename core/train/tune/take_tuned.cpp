@@ -24,9 +24,8 @@ void take_tuned(const Graph& graph, const calibrate::TunedModel& tuned, ptq::Qua
   }
   for (const calibrate::TunedActivation& one : tuned.tuning.activations) {
     const auto value = graph.find(one.name);
-    const auto trained = std::find_if(plan.activations.begin(), plan.activations.end(),
-                                      [&](const auto& each) { return value && each.tensor.value == *value; });
-    if (trained == plan.activations.end()) continue;
+    const ptq::ActivationPlan* trained = value ? plan.find(*value) : nullptr;
+    if (trained == nullptr) continue;
     for (ptq::ActivationPlan& each : plan.activations) {
       if (each.tensor.group != trained->tensor.group) continue;
       each.params.scale[0] = one.scale;
