@@ -20,6 +20,7 @@ const commands = [
   'evaluate',
   'compare',
   'tradeoff',
+  'variants',
   'platforms',
   'config',
   'convert',

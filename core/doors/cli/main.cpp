@@ -32,6 +32,7 @@ void add_sweep(CLI::App& program);
 void add_quantize(CLI::App& program);
 void add_tune(CLI::App& program);
 void add_tradeoff(CLI::App& program);
+void add_variants(CLI::App& program);
 void add_run(CLI::App& program);
 void add_evaluate(CLI::App& program);
 void add_compare(CLI::App& program);
@@ -48,6 +49,7 @@ const std::initializer_list<AddCommand> kCommands = {
     add_quantize,
     add_tune,
     add_tradeoff,
+    add_variants,
     add_run,
     add_evaluate,
     add_compare,

@@ -17,15 +17,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t stop_asked = 0;
 
 /// While it lives, the first Ctrl+C asks training to end, and a second one ends the program.
 class InterruptGuard {
  public:
   InterruptGuard() {
-    interrupted = 0;
+    stop_asked = 0;
     former_ = std::signal(SIGINT, [](int) {
-      interrupted = 1;
+      stop_asked = 1;
       std::signal(SIGINT, SIG_DFL);
     });
   }
@@ -90,7 +90,7 @@ void watch_training(const std::string& checkpoint, bool quiet, TrainingRun& run)
     print_error("train: %lld steps%s\n", static_cast<long long>(tuner.progress().steps), memory.c_str());
   };
   run.watch = [watch](const tune::TuneProgress& now, int64_t batch) { (*watch)->line.show(now, batch); };
-  run.stops = [] { return interrupted != 0; };
+  run.stops = [] { return stop_asked != 0; };
   if (checkpoint.empty()) return;
   run.keep = [checkpoint](const ByteBuffer& state) { write_file(checkpoint, std::span(state.data(), state.size())); };
 }
