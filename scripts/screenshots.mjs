@@ -30,6 +30,9 @@ const give = (page, ...files) =>
 async function opened(address = '') {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
+  await page.addInitScript(
+    () => localStorage.getItem('tersor-view') ?? localStorage.setItem('tersor-view', 'everything'),
+  );
   await page.goto(server.url + address);
   await page.waitForFunction(() => performance.getEntriesByName('tersor:ready').length > 0, undefined, {
     timeout: 60_000,
@@ -102,6 +105,10 @@ const page = await opened();
 await button(page, 'Try the demo').click();
 await done(page);
 await picture(page, 'results');
+for (const state of ['Answer', 'Why', 'Everything']) {
+  await page.getByRole('radio', { name: state }).check();
+  await picture(page, state.toLowerCase());
+}
 await page.locator('.layer-name').first().click();
 await page.locator('.panel').waitFor();
 await picture(page, 'layer');

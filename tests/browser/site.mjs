@@ -57,8 +57,11 @@ export const viewports = [
   { width: 360, height: 740 },
 ];
 
-/** A page in a fresh profile; `complaints` collects what must stay empty. */
-export async function openPage(site, { url = site.url, ...options } = {}) {
+/**
+ * A page in a fresh profile; `complaints` collects what must stay empty. `view`: how much of a result is shown; null leaves it as on
+ * a first visit.
+ */
+export async function openPage(site, { url = site.url, view = 'everything', ...options } = {}) {
   const context = await site.browser.newContext({
     viewport: viewports[0],
     acceptDownloads: true,
@@ -77,7 +80,12 @@ export async function openPage(site, { url = site.url, ...options } = {}) {
   page.on('request', (request) => requests.push(request.url()));
   // a listener from the beginning, so that file choosers are caught before the first key is pressed
   page.on('filechooser', () => {});
-  await page.addInitScript(() => {
+  await page.addInitScript((wanted) => {
+    try {
+      if (wanted && !localStorage.getItem('tersor-view')) localStorage.setItem('tersor-view', wanted);
+    } catch {
+      // an address without a store
+    }
     window.violations = [];
     document.addEventListener('securitypolicyviolation', (event) =>
       window.violations.push(`${event.violatedDirective} ${event.blockedURI}`),
@@ -87,7 +95,7 @@ export async function openPage(site, { url = site.url, ...options } = {}) {
       for (const { startTime, duration } of list.getEntries())
         window.longTasks.push(`${Math.round(duration)} at ${Math.round(startTime)}`);
     }).observe({ type: 'longtask', buffered: true });
-  });
+  }, view);
   if (url) {
     await page.goto(url);
     await untilReady(page);

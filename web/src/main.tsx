@@ -11,13 +11,16 @@ import './styles/layers.css';
 import './styles/graph.css';
 import './styles/cuts.css';
 import { loadPart } from './job/parts';
+import { view, views } from './job/state';
 import { App } from './ui/App';
 import { listenForFiles } from './ui/drag';
 import { keepFocus } from './ui/focus';
 import { guardResult, listenForKeys } from './ui/keys';
+import { remembered } from './ui/stored';
 import { followTitle } from './ui/title';
 
 function show(page: HTMLElement): void {
+  remembered('tersor-view', view, views);
   render(<App />, page);
   listenForFiles();
   listenForKeys();

@@ -23,6 +23,7 @@ const overridesKey = 'overrides';
 const frameworkKey = 'framework_info';
 const preprocessingKey = 'preprocessing';
 const calibrationKey = 'calibration_samples';
+const viewKey = 'view';
 /** The prefix of what is B’s. */
 const prefixOfB = 'b.';
 
@@ -68,6 +69,7 @@ export function addressText(): string {
   if (state.chosenCalibration.value !== null && state.samplesInfo.value) {
     pairs.push([calibrationKey, state.chosenCalibration.value]);
   }
+  if (state.view.value !== 'answer') pairs.push([viewKey, state.view.value]);
   return pairs.map(([name, value]) => `${escaped(name)}=${escaped(written(value))}`).join('&');
 }
 
@@ -138,6 +140,8 @@ export function takeAddress(text: string, engine: state.Engine): void {
     const calibration = ofA.get(calibrationKey) as number | undefined;
     ofA.delete(preprocessingKey);
     ofA.delete(calibrationKey);
+    state.view.value = state.views.find((one) => one === ofA.get(viewKey)) ?? state.view.value;
+    ofA.delete(viewKey);
     const a = configurationFrom(ofA, engine);
     const b = ofB.size > 0 ? configurationFrom(ofB, engine) : null;
     stepAndSay('Settings of the address', () => {

@@ -251,7 +251,7 @@ const outliers: Rule = ({ comparison, config }) => {
   if (clips && config.z_threshold != null) return null;
   return {
     id: 'outliers',
-    sentence: `Values of ${shortName(row.name)} reach ${value(reach)}, ${count(Math.round(far))} standard deviations from their mean; its 256 steps leave ${decibels(row.isolated_sqnr_db)}, ${percent(row.error_share, 0)} of the output error.`,
+    sentence: `Values of ${shortName(row.name)} reach ${value(reach)}, ${count(Math.round(far))} standard deviations from their mean, and what is left for the others keeps ${decibels(row.isolated_sqnr_db)}, ${percent(row.error_share, 0)} of the output error.`,
     reason: 'A few outliers stretch the steps of all other values.',
     word: clips ? `Drop outliers beyond ${outlierDeviations + 2} deviations` : 'Cut with MSE',
     change: clips

@@ -127,7 +127,8 @@ export async function applyAdvice({ change, word }: Advice, chooseSamples: () =>
       showMapping();
       return;
     case 'show-float':
-      document.querySelector('.stays-float')?.scrollIntoView({ block: 'start' });
+      state.showAtLeast('everything');
+      requestAnimationFrame(() => document.querySelector('.stays-float')?.scrollIntoView({ block: 'start' }));
       return;
   }
   if (undoLabel.value !== before) say(`${word}: done`, { word: 'Undo', act: undo });

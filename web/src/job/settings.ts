@@ -74,7 +74,7 @@ const words: Readonly<Record<string, Words>> = {
   target_resource_utilization: {
     title: 'Bits within a budget',
     group: 'main',
-    help: 'What the model may take at most; operators that mind least get fewer bits until it fits.',
+    help: 'What the model may take at most; the operators that lose least get fewer bits until it fits.',
   },
   holdout: {
     title: 'Try corrections on samples held aside',
@@ -207,7 +207,7 @@ const words: Readonly<Record<string, Words>> = {
     help: 'Boxes, scores, a mask, landmarks and so on, by output, as JSON; empty leaves it to the graph. The report judges each accordingly.',
   },
   custom_tpc_opset_to_layer: {
-    title: 'What operator sets stand for',
+    title: 'Operators of each set of the platform',
     group: 'activations',
     help: 'Which operator types an operator set of the platform stands for, as JSON; empty leaves those it has.',
   },

@@ -316,6 +316,15 @@ export const tradeoffRun = signal<{
 } | null>(null);
 export const tradeoffProblem = signal<Problem | null>(null);
 
+/** How much of a result is shown: a sentence and a button, what made it, or all there is. */
+export const views = ['answer', 'why', 'everything'] as const;
+export type View = (typeof views)[number];
+export const view = signal<View>('answer');
+/** Shows at least so much, for what is to be looked at there. */
+export function showAtLeast(wanted: View): void {
+  if (views.indexOf(view.value) < views.indexOf(wanted)) view.value = wanted;
+}
+
 export const openRegions = signal<ReadonlySet<RegionId>>(new Set());
 /** Opens a region beside those that are open. */
 export function openRegion(id: RegionId): void {
@@ -514,6 +523,9 @@ export const untrainedKey = computed(() => {
   const { gradient_ptq_config: _training, ...others } = fields.value;
   return keyOf(openWith(others));
 });
+
+/** A result is shown as its answer, and what else there is keeps out of the way. */
+export const showsAnswer = computed(() => view.value === 'answer' && result.value !== null && run.value === null);
 
 /** The figures shown are of other settings. */
 export const resultIsOld = computed(() => result.value !== null && result.value.key !== settingsKey.value);

@@ -12,6 +12,8 @@ export interface Word {
   readonly title: string;
   readonly kind: 'fine' | 'caution' | 'stop';
   readonly reason: string;
+  /** The same for somebody who knows no decibels. */
+  readonly plain: string;
   /** The file may be taken away as it is. */
   readonly isFit: boolean;
   /** False where float comes first, and nothing is said of the file. */
@@ -31,8 +33,18 @@ function ofUnseen(done: state.Result): string {
   return range ? ` (of unseen samples ${fixed(range.lower, 0)} to ${fixed(range.upper, 0)} dB)` : '';
 }
 
+/** How far the outputs of a new file are from float's, as a share of their size. */
+function apartText({ comparison }: state.Result): string {
+  const { output_sqnr_db: decibels } = comparison;
+  const known = decibels !== null || comparison.outputs.every(({ mse }) => mse !== null);
+  if (!known) return 'outputs that could not be compared';
+  return decibels === null
+    ? 'the same outputs as float'
+    : `outputs about ${percent(10 ** (-decibels / 20), 1)} off float’s`;
+}
+
 /** "4.1× smaller, about 1.6 times as fast, the same answer as float for 63 of 64 samples." */
-function gain(done: state.Result): string {
+function gain(done: state.Result, isPlain: boolean): string {
   const { report } = done.quantized;
   const smaller = sizeWords(report.model.size_bytes / report.output.size_bytes);
   const times = report.time?.times_as_fast;
@@ -41,7 +53,9 @@ function gain(done: state.Result): string {
   const agreement = agreementOf(done);
   const same = agreement
     ? `the same answer as float for ${count(agreement.same)} of ${counted(agreement.count, 'sample')}`
-    : `output SQNR ${outputDecibels(done.comparison)}${ofUnseen(done)}`;
+    : isPlain
+      ? apartText(done)
+      : `output SQNR ${outputDecibels(done.comparison)}${ofUnseen(done)}`;
   const sentence = [smaller, fast, same].filter(Boolean).join(', ');
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
 }
@@ -50,7 +64,8 @@ function gain(done: state.Result): string {
 export function wordOf(done: state.Result): Word | null {
   const { verdict } = done.quantized.report;
   if (!verdict) return null;
-  if (!isDoubtful(done.float)) return { ...words[verdict.usability], reason: gain(done), isOfFile: true };
+  if (!isDoubtful(done.float))
+    return { ...words[verdict.usability], reason: gain(done, false), plain: gain(done, true), isOfFile: true };
   const trial = state.preprocessingTrial.value;
   const isOtherThanBest = trial !== null && state.preprocessingIsGiven.value;
   const fault = floatFault({
@@ -65,6 +80,7 @@ export function wordOf(done: state.Result): Word | null {
     title: 'First get float right',
     kind: 'stop',
     reason: fault?.id === 'at-chance' ? `${found} ${fault.reason}` : found,
+    plain: found,
     isFit: false,
     isOfFile: false,
   };

@@ -230,9 +230,8 @@ export async function work(inputs: Inputs, signal: AbortSignal, measure?: Timer)
 }
 
 function sentence(float: EvaluationResult, int8: EvaluationResult, sqnr: string): string {
-  const error = `Output SQNR ${sqnr}.`;
-  if (float.value === null || int8.value === null) return `Done. ${error}`;
-  return `Done. Float ${percent(float.value)}, int8 ${percent(int8.value)} on ${int8.count} samples. ${error}`;
+  if (float.value === null || int8.value === null) return `Done. Output SQNR ${sqnr}.`;
+  return `Done. Float ${percent(float.value)}, int8 ${percent(int8.value)} on ${int8.count} samples.`;
 }
 
 export function startedWith(inputs: Inputs): state.Run {

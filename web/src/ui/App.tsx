@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { computed } from '@preact/signals';
+
 import { isOutdated } from '../job/parts';
-import { announcement, atStart, engine, engineProblem, result, storedOffline, toast } from '../job/state';
+import {
+  announcement,
+  atStart,
+  engine,
+  engineProblem,
+  openRegions,
+  result,
+  showsAnswer,
+  storedOffline,
+  toast,
+  view,
+} from '../job/state';
 import { Dialogs, openDialog } from './Dialogs';
 import { Dock } from './Dock';
 import { dragged } from './drag';
@@ -13,6 +26,12 @@ import { Note, ProblemCard } from './Note';
 import { ResultsRegion } from './ResultsRegion';
 import { SamplesRegion } from './SamplesRegion';
 import { SettingsRegion } from './SettingsRegion';
+
+/** Open settings stand beside a result, and not above it. */
+const hasDock = computed(() => result.value !== null && openRegions.value.has('settings'));
+
+/** On a phone they cover what is below; where everything is shown they stay in their place. */
+const hasSheet = computed(() => hasDock.value && view.value !== 'everything');
 
 /** The page that is one file has no files beside it. */
 const isSite = document.querySelector('script[type="module"][src]') !== null;
@@ -26,18 +45,24 @@ function Footer() {
   ];
   return (
     <footer class="footer">
-      <nav aria-label="About">
-        <LinkButton onClick={() => openDialog('privacy')}>What leaves this tab: nothing</LinkButton>
-        <LinkButton onClick={() => openDialog('how')}>How it works</LinkButton>
-        <LinkButton onClick={() => openDialog('keys')}>Keyboard</LinkButton>
-        {isSite && (
-          <a class="link" href="tersor.html" download>
-            This page as one file
-          </a>
-        )}
-      </nav>
+      {!showsAnswer.value && <FooterLinks />}
       <p class="soft">{facts.filter(Boolean).join(' · ')}</p>
     </footer>
+  );
+}
+
+function FooterLinks() {
+  return (
+    <nav aria-label="About">
+      <LinkButton onClick={() => openDialog('privacy')}>What leaves this tab: nothing</LinkButton>
+      <LinkButton onClick={() => openDialog('how')}>How it works</LinkButton>
+      <LinkButton onClick={() => openDialog('keys')}>Keyboard</LinkButton>
+      {isSite && (
+        <a class="link" href="tersor.html" download>
+          This page as one file
+        </a>
+      )}
+    </nav>
   );
 }
 
@@ -96,7 +121,7 @@ export function App() {
   return (
     <>
       <Header />
-      <main class="main">
+      <main class={`main ${hasDock.value ? 'has-dock' : ''} ${hasSheet.value ? 'has-sheet' : ''}`}>
         {atStart.value ? <Landing /> : <h1 class="visually-hidden">Tersor: quantize a neural network</h1>}
         {isOutdated.value && <Outdated />}
         {engineProblem.value && <ProblemCard problem={engineProblem.value} />}

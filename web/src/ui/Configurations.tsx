@@ -16,7 +16,7 @@ interface SwitchProps<T extends string> {
   readonly onChoose: (value: T) => void;
 }
 
-function RadioSwitch<T extends string>(props: SwitchProps<T>) {
+export function RadioSwitch<T extends string>(props: SwitchProps<T>) {
   return (
     <fieldset class="switch">
       <legend class="visually-hidden">{props.legend}</legend>

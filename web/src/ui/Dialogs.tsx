@@ -27,6 +27,7 @@ const keys: readonly (readonly [string, string])[] = [
   ['Esc', 'cancel a running job; else close a panel or a region'],
   ['/', 'find a layer or node'],
   ['l, g', 'layers as a list, as a graph'],
+  ['v', 'the answer, why, everything'],
   ['Arrows in the graph', 'along the edges; Enter opens the layer, + and − zoom, 0 fits, Shift pans'],
   ['← → on a cut', 'one step; Shift ten, Home cuts nothing'],
   ['↑ ↓ Home End', 'move in the list of layers; an open panel follows'],
@@ -69,8 +70,8 @@ function Privacy() {
         to any other address, and after it has loaded it makes no request at all.
       </p>
       <p>
-        There is no account, no cookie, no measurement of visitors. The choices of a theme and of keys are kept in this
-        browser.
+        There is no account, no cookie, no measurement of visitors. The choices of a theme, of keys and of how much is
+        shown are kept in this browser.
       </p>
     </>
   );

@@ -83,7 +83,8 @@ function Figure(props: { readonly index: number; readonly figure: DrawnFigure })
   );
 }
 
-export function DrawnOutputs() {
+/** `isBrief`: the first picture alone, where there are pictures. */
+export function DrawnOutputs({ isBrief = false }: { readonly isBrief?: boolean }) {
   const [open, set, chosen] = [model.value, samples.value, preprocessing.value];
   const [mine, other] = [result.value, resultOf('B')];
   const isWaiting = running.value || !mine || mine.pending !== null;
@@ -106,10 +107,19 @@ export function DrawnOutputs() {
     return () => abort.abort();
   }, [isWaiting, mayDraw, mayList, open, set, chosen, mine?.quantized, other?.quantized, parked.value === null]);
   if (fault) return <p class="block soft">The outputs could not be shown: {fault}</p>;
-  if (shown?.bars) return <ValueBars bars={shown.bars} />;
+  if (shown?.bars) return isBrief ? null : <ValueBars bars={shown.bars} />;
   const drawn = shown?.drawn;
   if (!drawn || drawn.rows.length === 0) return null;
   const looks = looksAt.value;
+  const [first] = drawn.rows;
+  if (isBrief)
+    return (
+      <div class="drawn-row" data-testid="drawn-first">
+        {first?.figures.map((figure) => (
+          <Figure key={figure.which} index={first.index} figure={figure} />
+        ))}
+      </div>
+    );
   return (
     <div class="block pictures-block" data-testid="drawn-outputs">
       <div class="tab-bar">

@@ -7,7 +7,7 @@ import { shareable } from '../job/address';
 import { letters, resultOf } from '../job/configurations';
 import { redo, redoLabel, undo, undoLabel } from '../job/history';
 import { halfWidth, percentFigure, outputDecibels, size, count, thin } from '../numbers';
-import { atStart, measured, parked, result, run } from '../job/state';
+import { atStart, measured, parked, result, run, showsAnswer } from '../job/state';
 import { copy } from './copy';
 import { openDialog } from './Dialogs';
 import { filesInputId, takeFiles } from './files';
@@ -30,7 +30,7 @@ function Instrument() {
   const shown = result.value;
   const float = shown?.float ?? (run.value ? measured.value.float : null);
   // room is kept from the start of a run
-  if (!float && !run.value) return null;
+  if ((!float && !run.value) || showsAnswer.value) return null;
   if (!float)
     return (
       <div class="instrument soft" role="group" aria-label="Figures now">
@@ -107,23 +107,25 @@ function HistoryButtons() {
     <>
       <HistoryButton word="Undo" label={undoLabel.value} keys="Ctrl+Z" icon={<Undo />} act={undo} />
       <HistoryButton word="Redo" label={redoLabel.value} keys="Ctrl+Shift+Z" icon={<Redo />} act={redo} />
-      <button
-        type="button"
-        class="ghost share-button"
-        title="Copy an address that holds these settings, and no data"
-        onClick={() => void copy(shareable(), 'Address copied: it holds the settings, and no data.')}
-      >
-        Share
-      </button>
+      {!showsAnswer.value && (
+        <button
+          type="button"
+          class="ghost share-button"
+          title="Copy an address that holds these settings, and no data"
+          onClick={() => void copy(shareable(), 'Address copied: it holds the settings, and no data.')}
+        >
+          Share
+        </button>
+      )}
     </>
   );
 }
 
 export function Header() {
   const start = atStart.value;
-  const withFigures = result.value !== null || run.value !== null;
+  const withFigures = (result.value !== null && !showsAnswer.value) || run.value !== null;
   return (
-    <header class={withFigures ? 'header with-figures' : 'header'}>
+    <header class={withFigures ? 'header with-figures' : showsAnswer.value ? 'header brief' : 'header'}>
       <div class="header-row">
         <span class="brand">
           <Logo />

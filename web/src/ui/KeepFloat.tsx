@@ -44,9 +44,12 @@ export function KeepFloat(props: { readonly name: string; readonly isFloat: bool
         hideLabel={props.hideLabel === true}
         value={set === undefined ? 'auto' : set ? 'on' : 'off'}
         choices={[
-          { value: 'auto', text: set === undefined ? `auto: ${props.isFloat ? 'float' : 'integers'}` : 'auto' },
-          { value: 'on', text: 'on: float' },
-          { value: 'off', text: 'off: integers' },
+          {
+            value: 'auto',
+            text: set === undefined ? `as chosen: ${props.isFloat ? 'float' : 'integers'}` : 'as chosen',
+          },
+          { value: 'on', text: 'float' },
+          { value: 'off', text: 'integers' },
         ]}
         onChoose={choose}
       />

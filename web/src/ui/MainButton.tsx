@@ -4,7 +4,7 @@
 // the Results line, on the phone in the dock; a media query leaves only one of the two in the accessibility tree.
 
 import { cancel, quantize } from '../job/quantize';
-import { canQuantize, missing, result, resultIsOld, run } from '../job/state';
+import { canQuantize, missing, result, resultIsOld, run, showsAnswer } from '../job/state';
 
 /** Quantize and Cancel take each other's place, where the second click of a double click is meant for neither. */
 function once(act: () => void) {
@@ -33,6 +33,8 @@ export function QuantizeButton(props: { readonly class?: string }) {
       </button>
     );
   }
+  // what was just made need not be made again
+  if (showsAnswer.value && !resultIsOld.value) return null;
   const waiting = !canQuantize.value;
   const kind = waiting ? 'waiting' : result.value === null || resultIsOld.value ? 'filled' : '';
   return (

@@ -432,7 +432,8 @@ function coreWords(known: Coverage): string {
   if (integer === 0 && stored > 0)
     return `The weights of ${some(stored)} ${which} are integers; the arithmetic is float.`;
   const all = some(integer);
-  const more = stored > 0 ? `; the weights of ${count(stored)} more are integers` : '';
+  const more =
+    stored > 0 ? `; ${count(stored)} more ${stored === 1 ? 'stores its' : 'store their'} weights in 8 bits` : '';
   return `${all.charAt(0).toUpperCase()}${all.slice(1)} ${which} run as integers${more}.`;
 }
 

@@ -29,7 +29,7 @@ function isWon(row: Answered, letter: Letter): boolean {
   return row.label !== null && row.F !== row.label && row[letter] === row.label;
 }
 
-function Thumbnail(props: { readonly index: number; readonly path: string }) {
+export function Thumbnail(props: { readonly index: number; readonly path: string }) {
   const { index, path } = props;
   const [shown, setShown] = useState<SamplePreview | null>(null);
   const [open, set, chosen] = [model.value, samples.value, preprocessing.value];

@@ -4,7 +4,7 @@
 
 import type { ComponentChildren } from 'preact';
 
-import { openRegions, type RegionId } from '../job/state';
+import { openRegions, showsAnswer, type RegionId } from '../job/state';
 import { Chevron } from './Icons';
 
 export interface Cell {
@@ -41,6 +41,9 @@ export function Region(props: RegionProps) {
   const open = props.canOpen === true && openRegions.value.has(props.id);
   const heading = `${props.id}-heading`;
   const body = `${props.id}-body`;
+  // beside the answer a line says what it is about, and what is wrong with it
+  const isBrief = showsAnswer.value && !open;
+  const cells = isBrief ? props.cells?.filter(({ kind }, k) => k === 0 || kind === 'stop') : props.cells;
   return (
     <section class={`region region-${props.id}`} aria-labelledby={heading}>
       <div class="line">
@@ -50,9 +53,9 @@ export function Region(props: RegionProps) {
         <h2 class="line-title" id={heading}>
           {props.title}
         </h2>
-        {props.cells ? (
+        {cells ? (
           <div class="line-cells">
-            {props.cells.map((cell) => (
+            {cells.map((cell) => (
               <span
                 key={cell.key}
                 class={`cell ${cell.kind ? `cell-${cell.kind}` : ''}`}

@@ -29,6 +29,7 @@ import {
   running,
   samples,
   unreadable,
+  view,
   type Run,
 } from '../job/state';
 import { wordOf } from '../job/verdict';
@@ -45,6 +46,7 @@ import {
   thin,
 } from '../numbers';
 import { AdviceList } from './AdviceList';
+import { Answer, ViewSwitch } from './Answer';
 import { BlockHead } from './BlockHead';
 import { ChosenBits } from './ChosenBits';
 import { Contest } from './Contest';
@@ -65,7 +67,7 @@ import { stageFigure, Stages } from './Stages';
 import { StaysFloat } from './StaysFloat';
 import { Tradeoff } from './Tradeoff';
 import { Training } from './Training';
-import { Verdict, WorstLayers } from './Verdict';
+import { Verdict, VerdictReasons, WorstLayers } from './Verdict';
 import { Verify } from './Verify';
 import { WeightsAlone } from './WeightsAlone';
 import { useMedia } from './width';
@@ -121,7 +123,7 @@ function Sentence() {
     return (
       <span class="with-sign">
         {wordOf(done)?.isFit !== false && <Check />} Done in {duration(done.seconds)}.{' '}
-        {arithmetic(done.quantized.report)}
+        {view.value === 'everything' && arithmetic(done.quantized.report)}
       </span>
     );
   }
@@ -343,7 +345,8 @@ function Corrections() {
   );
 }
 
-function Body() {
+/** All there is. */
+function Everything() {
   const done = result.value;
   const float = done?.float ?? (running.value ? measured.value.float : null);
   // what cannot be used leads to what is likely to help
@@ -404,6 +407,41 @@ function Body() {
       <Layers />
       <Pictures />
       <DrawnOutputs />
+    </>
+  );
+}
+
+/** Where it comes from: causes, the samples that changed, and what would help. */
+function Why() {
+  const done = result.value;
+  return (
+    <>
+      <Answer />
+      {done && (
+        <>
+          <AdviceList />
+          <WorstLayers />
+          <div class="block why-reasons">
+            <BlockHead title="What decided" />
+            <VerdictReasons />
+          </div>
+          <Pictures />
+          <DrawnOutputs />
+        </>
+      )}
+    </>
+  );
+}
+
+function Body() {
+  const isWhole = view.value === 'everything';
+  return (
+    <>
+      <div class="view-line">
+        <ViewSwitch />
+      </div>
+      {!isWhole && <RunStages />}
+      {view.value === 'answer' ? <Answer /> : isWhole ? <Everything /> : <Why />}
     </>
   );
 }

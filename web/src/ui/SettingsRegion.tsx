@@ -206,29 +206,24 @@ function OtherSettings(props: { readonly rows: readonly FormRow[] }) {
   );
 }
 
+/** What will happen: where the file runs, what is preferred, with how many bits, and how much of it the reader chose. */
 function lineCells(rows: readonly FormRow[]): Cell[] {
-  const find = (name: string) => rows.find((row) => row.field.name === name)?.field;
   const config = engine.value?.quantizationConfig(fields.value) ?? {};
-  const method = find('activation_threshold_method');
-  const weights = find('weights_threshold_method');
+  const prefer = rows.find((row) => row.field.name === 'prefer')?.field;
+  const [weights, activations] = [config['weights_n_bits'], config['activation_n_bits']];
+  const changed = Object.keys(fields.value).length + overrides.value.length + (frameworkInfo.value ? 1 : 0);
   const cells: Cell[] = [{ key: 'platform', kind: 'name', content: platformTitle() }];
-  if (method)
-    cells.push({
-      key: 'method',
-      content: <Figure value={choiceText(String(fieldValue(method)))} what="activations" />,
-    });
-  if (weights)
-    cells.push({ key: 'weights', content: <Figure value={choiceText(String(fieldValue(weights)))} what="weights" /> });
-  const bits = [config['weights_n_bits'], config['activation_n_bits']];
-  if (bits[0] === bits[1] && typeof bits[0] === 'number') {
-    cells.push({ key: 'bits', content: <Figure value={`${bits[0]}-bit`} what="weights, activations" /> });
-  }
-  if (typeof config['weights_bias_correction'] === 'boolean') {
-    cells.push({
-      key: 'bias',
-      content: <Figure value="bias correction" what={config['weights_bias_correction'] ? 'on' : 'off'} />,
-    });
-  }
+  if (prefer)
+    cells.push({ key: 'prefer', content: <Figure value={choiceText(String(fieldValue(prefer)))} what="preferred" /> });
+  if (typeof weights === 'number')
+    cells.push({ key: 'weights', content: <Figure value={`${weights}-bit`} what="weights" /> });
+  if (typeof activations === 'number')
+    cells.push({ key: 'activations', content: <Figure value={`${activations}-bit`} what="activations" /> });
+  cells.push({
+    key: 'changed',
+    content:
+      changed === 0 ? <span class="soft">nothing changed</span> : <Figure value={count(changed)} what="changed" />,
+  });
   return cells;
 }
 

@@ -202,7 +202,7 @@ function Within(props: { readonly curve: Curve }) {
       <div class="actions">
         {limit('kilobytes', 'kB of file', 0)}
         {isAnswered && limit('points', 'points lost', 0)}
-        {isTimed && limit('times', 'times the least time', 1)}
+        {isTimed && limit('times', 'times the fastest point’s time', 1)}
         <LinkButton disabled={isEmpty || running.value || tradeoffRun.value !== null} onClick={choose}>
           Choose what fits
         </LinkButton>

@@ -34,23 +34,36 @@ export function Verdict() {
       </div>
     );
   }
-  const { title, kind, reason, isOfFile } = word;
-  const cautions = verdict.cautions.filter((one) => concerns(one, done.quantized.report.platform.name));
+  const { title, kind, reason } = word;
   return (
     <div class="verdict" role="group" aria-labelledby="verdict-title">
       <Note kind={kind}>
         <h3 id="verdict-title">{title}</h3>
         <p class="verdict-lead">{reason}</p>
-        {isOfFile && <p class="soft">{withTitles(verdict.reason)}</p>}
-        {verdict.causes.length > 0 && <Remarks list={verdict.causes} />}
-        {cautions.length > 0 && (
-          <details>
-            <summary>{counted(cautions.length, 'caution')}</summary>
-            <Remarks list={cautions} />
-          </details>
-        )}
+        <VerdictReasons />
       </Note>
     </div>
+  );
+}
+
+/** The figures that decided, what is likely to be wrong, and where the file would give something else. */
+export function VerdictReasons() {
+  const done = result.value;
+  const verdict = done?.quantized.report.verdict;
+  const word = done && wordOf(done);
+  if (!verdict || !word) return null;
+  const cautions = verdict.cautions.filter((one) => concerns(one, done.quantized.report.platform.name));
+  return (
+    <>
+      {word.isOfFile && <p class="soft">{withTitles(verdict.reason)}</p>}
+      {verdict.causes.length > 0 && <Remarks list={verdict.causes} />}
+      {cautions.length > 0 && (
+        <details>
+          <summary>{counted(cautions.length, 'caution')}</summary>
+          <Remarks list={cautions} />
+        </details>
+      )}
+    </>
   );
 }
 

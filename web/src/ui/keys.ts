@@ -3,7 +3,7 @@
 import { lookAt } from '../job/compare';
 import { redo, undo } from '../job/history';
 import { cancel } from '../job/quantize';
-import { isUnsaved, openLayer, openRegions, result, run } from '../job/state';
+import { isUnsaved, openLayer, openRegions, result, run, showAtLeast, view, views } from '../job/state';
 import { openDialog, singleKeys } from './Dialogs';
 import { chooseFiles } from './files';
 import { startQuantize } from './MainButton';
@@ -20,13 +20,16 @@ function inField(target: EventTarget | null): boolean {
 /** Fields in which something was typed and not yet entered: there the browser's own undo is meant. */
 const typed = new WeakSet<EventTarget>();
 
+function findSearch(): HTMLElement | null {
+  return document.getElementById(layerSearchId) ?? document.getElementById(modelGraphSearchId);
+}
+
 function escape(): void {
   if (run.value) cancel();
   else if (openLayer.value !== null) closeLayer();
   else if (openRegions.value.size > 0) openRegions.value = new Set();
 }
 
-/** Single letters work outside fields only, and can be switched off. */
 /** Asks once before a file that was made and not saved is lost. */
 export function guardResult(): void {
   addEventListener('beforeunload', (event) => {
@@ -34,6 +37,7 @@ export function guardResult(): void {
   });
 }
 
+/** Single letters work outside fields only, and can be switched off. */
 export function listenForKeys(): void {
   addEventListener('input', ({ target }) => {
     if (
@@ -61,16 +65,21 @@ export function listenForKeys(): void {
       escape();
     } else if (!control && !event.altKey && singleKeys.value === 'on' && !inField(event.target)) {
       if (event.key === '/') {
-        const search = document.getElementById(layerSearchId) ?? document.getElementById(modelGraphSearchId);
-        if (search) {
-          event.preventDefault();
-          search.focus();
+        const search = findSearch();
+        if (search || result.value) event.preventDefault();
+        if (search) search.focus();
+        else if (result.value) {
+          showAtLeast('everything');
+          // what is shown by that is drawn in the next frame
+          requestAnimationFrame(() => findSearch()?.focus());
         }
-      } else if (event.key === 'g') {
-        layerTab.value = 'graph';
-      } else if (event.key === 'l') {
-        layerTab.value = 'layers';
+      } else if (event.key === 'g' || event.key === 'l') {
+        showAtLeast('everything');
+        layerTab.value = event.key === 'g' ? 'graph' : 'layers';
+      } else if (event.key === 'v' && result.value) {
+        view.value = views[(views.indexOf(view.value) + 1) % views.length] ?? 'answer';
       } else if (['0', '1', '2', '3'].includes(event.key) && result.value) {
+        showAtLeast('everything');
         lookAt((['all', 'F', 'A', 'B'] as const)[Number(event.key)] ?? 'all');
       } else if (event.key === '?') {
         openDialog('keys');
