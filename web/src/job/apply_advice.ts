@@ -3,6 +3,8 @@
 import { advise, type Advice } from './advice';
 import { step, undo, undoLabel } from './history';
 import { inspect } from './inspect';
+import { isFaster, isGain, type Changed, type Effect } from './effects';
+import { counted, decibels, value } from '../numbers';
 import { setCalibration, setPreprocessing } from './load';
 import { quantizeAgain } from './quantize';
 import type { FoundOrder } from './reorder';
@@ -31,6 +33,41 @@ export function currentAdvice(): Advice[] {
     isGuess:
       state.samplesInfo.value?.preprocessing_is_guess === true && trial === null && !state.preprocessingIsGiven.value,
   });
+}
+
+/** What an advice changes in the settings, where that has an effect on this file that can be computed. */
+export function changedBy({ id, change }: Advice): Changed | null {
+  switch (change.kind) {
+    case 'field':
+      return { fields: { [change.name]: change.value } };
+    case 'float':
+      return {
+        overrides: [
+          {
+            name: change.name,
+            config: { enable_weights_quantization: false, enable_activation_quantization: false },
+          },
+        ],
+      };
+    case 'bits':
+      return { overrides: [{ name: change.name, config: { weights_n_bits: change.bits } }] };
+    case 'platform':
+      // what saturates elsewhere does not here
+      return id === 'without-vnni' ? null : { platform: change.name };
+    default:
+      return null;
+  }
+}
+
+/** The sentence of a computed effect; null where it is none that helps. */
+export function gainText({ id }: Advice, effect: Effect): string | null {
+  const { before, after } = effect;
+  if (id === 'not-faster')
+    return isFaster(effect) ? `Computed: ${value(before.times)} → ${value(after.times)} times as fast as float.` : null;
+  if (!isGain(effect)) return null;
+  const answers =
+    before.same !== null && after.same !== null ? `${before.same} → ${after.same} of ${before.count} answers, ` : '';
+  return `Computed on ${counted(before.count, 'sample')}: ${answers}${decibels(before.sqnr)} → ${decibels(after.sqnr)} at the output.`;
 }
 
 /** Preprocessing as the labels confirm it. */

@@ -29,25 +29,34 @@ export function handCut(name: string): Cut | null {
   return mine ? cutOf(mine) : null;
 }
 
+/** The override that sets a range by hand. */
+export function cutOverride(
+  { name, weight_max }: Pick<LayerRow, 'name' | 'weight_max'>,
+  bits: number,
+  cut: Cut,
+): Override {
+  const fixed = {
+    class_name: 'FixedQuantizer',
+    config: { num_bits: bits, init_min: cut[0], init_max: cut[1], narrow_range: false },
+  };
+  return {
+    name,
+    quantize_config: { class_name: 'LayerQuantizeConfig', config: { weights: {}, activation: null, outputs: [fixed] } },
+    // weights that it does not name would stay float; theirs is chosen as before
+    ...(weight_max ? { config: { enable_weights_quantization: true } } : {}),
+  } as Override;
+}
+
 /** Null: the range is chosen as the settings say. */
 export function setCut(row: Pick<LayerRow, 'name' | 'weight_max'>, bits: number, cut: Cut | null): void {
   const { name } = row;
   const others = state.listedOverrides.value.filter((one) => one.name !== name || cutOf(one) === null);
-  const fixed = cut && {
-    class_name: 'FixedQuantizer',
-    config: { num_bits: bits, init_min: cut[0], init_max: cut[1], narrow_range: false },
-  };
-  const mine = fixed && {
-    name,
-    quantize_config: { class_name: 'LayerQuantizeConfig', config: { weights: {}, activation: null, outputs: [fixed] } },
-    // weights that it does not name would stay float; theirs is chosen as before
-    ...(row.weight_max ? { config: { enable_weights_quantization: true } } : {}),
-  };
+  const mine = cut && cutOverride(row, bits, cut);
   const words = cut ? `Cut of ${name} by hand` : `Cut of ${name} chosen by the settings again`;
   step(
     words,
     () => {
-      state.listedOverrides.value = mine ? [...others, mine as Override] : others;
+      state.listedOverrides.value = mine ? [...others, mine] : others;
       state.announcement.value = `${words}.`;
     },
     `cut of ${name}`,

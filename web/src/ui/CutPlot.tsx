@@ -7,9 +7,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import type { LayerRow, RangeFigures, RangeRow, RangeStudy } from 'tersor';
 
-import { handCut, setCut, type Cut } from '../job/cuts';
+import { cutOverride, handCut, setCut, type Cut } from '../job/cuts';
+import { askEffect, effectOf, isGain, type Effect } from '../job/effects';
 import { choiceText } from '../job/settings';
-import { result } from '../job/state';
+import { result, running } from '../job/state';
 import { count, decibels, none, range, value } from '../numbers';
 import { along, axisOf, HistogramPlot, narrowGutters, type Axis, type Gutters } from './HistogramPlot';
 import { LinkButton } from './LinkButton';
@@ -186,7 +187,11 @@ function Methods(props: MethodsProps) {
     ? (choices.find(({ method, figures }) => method === setting && same([figures.low, figures.high], cut, step)) ??
       choices.find(({ figures }) => same([figures.low, figures.high], cut, step)))
     : undefined;
-  const best = Math.max(...choices.map(({ figures }) => figures.sqnr_db ?? Infinity));
+  const bits = study.chosen.n_bits;
+  const changeOf = ({ low, high }: RangeFigures) => ({ overrides: [cutOverride(row, bits, [low, high])] });
+  const effects = choices.map(({ figures }) => effectOf(changeOf(figures)));
+  const atOutput = effects.map((effect) => (effect && effect !== 'waiting' ? effect : null));
+  const best = bestOf(atOutput);
   const ppm = (figures: RangeFigures) => (figures.values > 0 ? (1e6 * figures.lost) / figures.values : 0);
   return (
     <fieldset class={wide ? 'methods wide' : 'methods'}>
@@ -204,7 +209,7 @@ function Methods(props: MethodsProps) {
           </b>
         </label>
       )}
-      {choices.map(({ method, figures }) => {
+      {choices.map(({ method, figures }, k) => {
         const chosen = current?.method === method;
         const [from, to] = [along(axis, figures.low), along(axis, figures.high)];
         return (
@@ -234,14 +239,55 @@ function Methods(props: MethodsProps) {
             )}
             <span class={wide ? 'visually-hidden' : 'method-range'}>{range(figures.low, figures.high)}</span>
             <span class="method-lost">{count(ppm(figures))}</span>
-            <b class={(figures.sqnr_db ?? Infinity) >= best - 0.05 ? 'method-db best' : 'method-db'}>
-              {decibels(figures.sqnr_db).replace(/\s*dB$/, '')}
-            </b>
+            <b class="method-db">{decibels(figures.sqnr_db).replace(/\s*dB$/, '')}</b>
+            {atOutput[k] && (
+              <span class={best === k ? 'method-output best' : 'method-output'}>
+                output: {outputFigure(atOutput[k])}
+              </span>
+            )}
           </label>
         );
       })}
+      <TriedAtOutput
+        effects={effects}
+        ask={props.disabled ? null : () => choices.forEach(({ figures }) => void askEffect(changeOf(figures)))}
+      />
     </fieldset>
   );
+}
+
+/** What the figures of the output are, or the button that has them computed. */
+function TriedAtOutput(props: {
+  readonly effects: readonly ReturnType<typeof effectOf>[];
+  readonly ask: (() => void) | null;
+}) {
+  const { effects, ask } = props;
+  const isKnown = effects.some((effect) => effect && effect !== 'waiting');
+  return (
+    <p class="soft">
+      {isKnown && 'Bold is what improves the output of the whole model most, and no row where none does.'}
+      {!isKnown && effects.includes('waiting') && 'Each is being tried on the output of the whole model.'}
+      {!isKnown && !effects.includes('waiting') && ask && (
+        <LinkButton disabled={running.value} onClick={ask}>
+          Try each on the output of the whole model
+        </LinkButton>
+      )}
+    </p>
+  );
+}
+
+/** Answers, or decibels of the output. */
+function outputFigure({ after }: Effect): string {
+  return after.same === null ? decibels(after.sqnr) : `${after.same} of ${after.count}, ${decibels(after.sqnr)}`;
+}
+
+/** The one of which the output gains most; -1 where none does. */
+function bestOf(effects: readonly (Effect | null)[]): number {
+  return effects.reduce((kept, one, k) => {
+    if (!one || !isGain(one)) return kept;
+    const other = effects[kept];
+    return !other || isGain({ before: other.after, after: one.after }) ? k : kept;
+  }, -1);
 }
 
 interface CutPlotProps {
@@ -370,7 +416,7 @@ export function CutPlot(props: CutPlotProps) {
           <Methods {...{ row, study, axis, width, wide, draft, choose }} disabled={disabled !== ''} />
           <p class="soft">
             {disabled ||
-              'SQNR is that of this tensor by its range alone. Drag a cut, or focus it and use the arrow keys; figures follow at once, and the model is made anew when you let go.'}{' '}
+              'The first figure is the SQNR of this tensor by its range alone. Drag a cut, or focus it and use the arrow keys; figures follow at once, and the model is made anew when you let go.'}{' '}
             {handCut(row.name) && <LinkButton onClick={letSettingsChoose}>Let the settings choose</LinkButton>}
           </p>
         </>

@@ -20,6 +20,8 @@ export const behaviour = {
   /** False: statistics serve the settings that they were made with, and no others. */
   statisticsFit: true,
   calls: [] as string[],
+  /** Of the output of a file that was made with a recipe; null: of all 30.2 dB. */
+  decibels: null as ((recipe: t.Recipe) => number) | null,
   /** What the float model answers for a sample of the data set; null: all is told without answers. */
   answers: null as ((index: number, preprocessing: t.Preprocessing | undefined) => number) | null,
   /** Set while the site of the double is built for looking at. */
@@ -337,7 +339,7 @@ class Quantized implements t.QuantizedResult {
     const comparison: t.Comparison = {
       samples: n,
       layer_samples: Math.min(n, 8),
-      output_sqnr_db: 30.2,
+      output_sqnr_db: behaviour.decibels?.(this.recipe) ?? 30.2,
       median_sqnr_db: 30.4,
       outputs: [
         {
