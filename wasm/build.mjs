@@ -13,6 +13,8 @@ import { sampleFiles } from './sample_files.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const made = (name) => here(`../build/wasm/bin/${name}`);
+/** Servers that know no .mjs send it without a type that browsers run. */
+const packed = (name) => here(`dist/${name.replace(/\.mjs$/, '.js')}`);
 const core = ['tersor.mjs', 'tersor.wasm', 'tersor-light.mjs', 'tersor-light.wasm'];
 const program = ['cli.cjs', 'cli.wasm']; // which the page does not need: scripts/build web leaves it out
 
@@ -25,11 +27,11 @@ for (const name of core) {
 rmSync(here('dist'), { recursive: true, force: true }); // npm packs all that lies there
 mkdirSync(here('dist'));
 for (const name of [...core, ...program.filter((name) => existsSync(made(name)))])
-  copyFileSync(made(name), here(`dist/${name}`));
+  copyFileSync(made(name), packed(name));
 
 /** The core that was built. */
 async function builtCore() {
-  const { default: makeModule } = await import(new URL('dist/tersor.mjs', import.meta.url));
+  const { default: makeModule } = await import(new URL('dist/tersor.js', import.meta.url));
   const bytes = readFileSync(here('dist/tersor.wasm'));
   return makeModule({
     instantiateWasm(imports, done) {
@@ -50,6 +52,8 @@ write('quantization_config.ts', configTypes(JSON.parse(built.describeQuantizatio
 write('sample_files.ts', sampleFiles(JSON.parse(built.describeSampleFiles().value)));
 const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 execFileSync(process.execPath, [compiler, '-p', here('tsconfig.json')], { stdio: 'inherit' });
+// The name that the worker had in version 0.1, for one version more.
+writeFileSync(here('dist/worker.mjs'), "import './worker.js';\n");
 
 // What npm packs beside: the license, and those of what is compiled into the WebAssembly files.
 copyFileSync(here('../LICENSE'), here('LICENSE'));

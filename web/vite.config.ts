@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
 import { makeFont } from '../scripts/font/subset.mjs';
-import { demoFacts, finishSite, fitPackage, importPlainly, writePolicy } from './build/site.mjs';
+import { demoFacts, finishSite, fitPackage, importPlainly, noteLinked, writePolicy } from './build/site.mjs';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -19,7 +19,13 @@ export default defineConfig(async () => {
   };
   return {
     ...common,
-    plugins: [fitPackage(), importPlainly(), writePolicy(), finishSite({ ...common, plugins: [importPlainly()] })],
+    plugins: [
+      fitPackage(),
+      importPlainly(),
+      writePolicy(),
+      noteLinked(),
+      finishSite({ ...common, plugins: [importPlainly()] }),
+    ],
     build: {
       ...common.build,
       outDir: here('./dist'),
@@ -34,6 +40,6 @@ export default defineConfig(async () => {
         },
       },
     },
-    worker: { format: 'es' as const },
+    worker: { format: 'es' as const, plugins: () => [noteLinked()] },
   };
 });

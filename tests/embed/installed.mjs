@@ -30,12 +30,12 @@ const row = (r) => Array.from({ length: columns }, (_, c) => Math.sin(r * 7 + c 
 const head = Array.from({ length: columns }, (_, c) => `c${c}`).join(',');
 export const table = [head, ...Array.from({ length: rows }, (_, r) => row(r)), ''].join('\n');
 
-/** A fresh folder `name` whose apps have the package installed. The archive is what `npm publish` would send. */
-export function install(name) {
+/** A fresh folder `name` whose apps have the package installed. The archive is what `npm publish` would send. `apps`: a folder here. */
+export function install(name, apps = 'app') {
   const folder = path.join(work, name);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  cpSync(path.join(import.meta.dirname, 'app'), folder, { recursive: true });
+  cpSync(path.join(import.meta.dirname, apps), folder, { recursive: true });
   writeFileSync(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
   const npm = (cwd, ...args) => execFileSync('npm', args, { cwd, encoding: 'utf8' });
   const [{ filename }] = JSON.parse(npm(path.join(root, 'wasm'), 'pack', '--json', '--pack-destination', folder));

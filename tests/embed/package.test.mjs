@@ -43,7 +43,7 @@ test('publint', () => {
 
 test('are the types wrong?', () => {
   // What is no module for TypeScript is left out. Node requires modules from 20.19 on, which the tool does not know of.
-  const files = ['worker.mjs', 'tersor.wasm', 'tersor-light.wasm'];
+  const files = ['worker.js', 'worker.mjs', 'tersor.wasm', 'tersor-light.wasm'];
   const { status, said } = run(
     'attw',
     installed.archive,

@@ -14,7 +14,7 @@ test('a worker that closes itself rejects what it was asked and is replaced', as
       async ({ bytes, picture, preprocessing }) => {
         const tersor = await window.Tersor.create({
           workers: 1,
-          locateFile: (name) => (name === 'worker.mjs' ? '/page/closing-worker.mjs' : `/dist/${name}`),
+          locateFile: (name) => (name === 'worker.js' ? '/page/closing-worker.mjs' : `/dist/${name}`),
         });
         const model = await tersor.open(new Uint8Array(bytes));
         const samples = [{ path: picture.path, data: new Uint8Array(picture.data) }];

@@ -4,7 +4,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 
-import '../../wasm/dist/worker.mjs';
+import '../../wasm/dist/worker.js';
 
 const marker = process.env.TERSOR_TEST_MARKER;
 parentPort.on('message', ({ method }) => {

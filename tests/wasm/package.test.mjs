@@ -382,7 +382,7 @@ describe('stopping', () => {
     engine.close();
     expect((await refusal(pending)).code).toBe('cancelled');
     expect((await refusal(opened.coverage())).code).toBe('cancelled');
-    expect((await refusal(Tersor.create({ workers: 0 }))).code).toBe('invalid_argument');
+    expect((await refusal(Tersor.create({ workers: -1 }))).code).toBe('invalid_argument');
     expect((await refusal(Tersor.create({ wasmBinary: new Uint8Array([0, 1, 2, 3]) }))).code).toBe('io');
     expect((await refusal(Tersor.create({ signal: AbortSignal.abort() }))).name).toBe('AbortError');
   });

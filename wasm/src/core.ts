@@ -4,6 +4,7 @@
 // of an error; here errors become exceptions.
 
 import { TersorError } from './error.js';
+import makeWhole from './tersor.js';
 import type { ReadBytes } from './packed.js';
 import type { CoreCalls, SentSample } from './protocol.js';
 import type { TersorErrorFields } from './types.js';
@@ -125,8 +126,8 @@ export function jsonOf<T>(answer: Answer<string>): T {
 
 /** `light`: the module is tersor-light.wasm, which has no trainable quantizers. */
 export async function instantiate(module: WebAssembly.Module, light: boolean): Promise<Core> {
-  // each file is read by the loader that was written with it
-  const { default: makeModule } = await (light ? import('./tersor-light.mjs') : import('./tersor.mjs'));
+  // Each file is read by the loader that was written with it. Service workers import nothing once they run.
+  const makeModule = light ? (await import('./tersor-light.js')).default : makeWhole;
   return new Promise((resolve, reject) => {
     makeModule({
       instantiateWasm(imports, done) {

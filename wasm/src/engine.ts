@@ -10,6 +10,7 @@ import type { NamedData } from './packed.js';
 import { checkOptions } from './options.js';
 import { Pool } from './pool.js';
 import type { Lists } from './protocol.js';
+import { startHere, startWorker } from './start_worker.js';
 import { CoreTrainableQuantizer } from './trainable.js';
 import type { BaseTrainableQuantizer, TrainableQuantizerOptions } from './types/trainable.js';
 import type * as types from './types.js';
@@ -17,9 +18,20 @@ import type * as types from './types.js';
 const mostWorkers = 8;
 
 function located(locateFile: types.TersorOptions['locateFile'], name: string): URL | null {
-  if (!locateFile) return null;
-  const place = locateFile(name);
+  const place = locateFile?.(name);
+  if (place === undefined) return null;
   return place instanceof URL ? place : new URL(place, (globalThis as { location?: Location }).location?.href);
+}
+
+/**
+ * The worker's file. Version 0.1 asked for worker.mjs: for one version more, who answers for that name in a way of its own is
+ * heard.
+ */
+function locatedWorker(locateFile: types.TersorOptions['locateFile']): URL | null {
+  const [place, former] = [located(locateFile, 'worker.js'), located(locateFile, 'worker.mjs')];
+  const usual = (name: string) => located(locateFile, 'tersor.wasm')?.href.replace('tersor.wasm', name);
+  const isOwn = place && place.href !== usual('worker.js');
+  return isOwn || !former || former.href === usual('worker.mjs') ? place : former;
 }
 
 /** The engine that `create` begins with. */
@@ -66,11 +78,14 @@ async function compiledOf(
 }
 
 async function wantedWorkers(wanted: number | 'auto' | undefined): Promise<number> {
-  if (wanted === undefined || wanted === 'auto') return Math.min(mostWorkers, await coreCount());
-  if (Number.isInteger(wanted) && wanted >= 1 && wanted <= 64) return wanted;
+  if (wanted === undefined || wanted === 'auto') {
+    const hasWorkers = isNode || typeof Worker !== 'undefined';
+    return hasWorkers ? Math.min(mostWorkers, await coreCount()) : 0;
+  }
+  if (Number.isInteger(wanted) && wanted >= 0 && wanted <= 64) return wanted;
   throw new TersorError({
     code: 'invalid_argument',
-    message: `workers is ${String(wanted)}; a whole number from 1 to 64 or 'auto' is expected.`,
+    message: `workers is ${String(wanted)}; a whole number from 0 to 64 or 'auto' is expected.`,
     place: 'workers',
   });
 }
@@ -122,11 +137,13 @@ function answered<T>(call: string, ask: () => T): T {
 /** The engine: N workers, each with the core in WebAssembly; the caller's own core answers what needs an answer at once. */
 export class Tersor implements types.Tersor {
   readonly version: string;
+  readonly workers: number;
   readonly #context: Context;
   readonly #core: Core;
   readonly #lists: Lists;
 
-  private constructor(context: Context, core: Core, lists: Lists) {
+  private constructor(context: Context, core: Core, lists: Lists, workers: number) {
+    this.workers = workers;
     this.#context = context;
     this.#core = core;
     this.#lists = lists;
@@ -142,20 +159,18 @@ export class Tersor implements types.Tersor {
     const module = await abortable(compiled(options), signal);
     const { light = false, locateFile } = options;
     const whole = light ? () => compiledOf('tersor.wasm', wholeAt(locateFile), undefined) : null;
-    const pool = new Pool(module, count, located(locateFile, 'worker.mjs'), whole);
+    const url = locatedWorker(locateFile);
+    const start = count === 0 ? async () => startHere() : () => startWorker(url);
+    const pool = new Pool(module, Math.max(1, count), start, whole);
     try {
       await abortable(Promise.all(pool.workers.map((worker) => worker.start())), signal);
       const lists = pool.idle().call('lists', []);
       const [core, known] = await abortable(Promise.all([instantiate(module, light), lists]), signal);
-      return new Tersor({ pool }, core, known);
+      return new Tersor({ pool }, core, known, count);
     } catch (error) {
       pool.close();
       throw error;
     }
-  }
-
-  get workers(): number {
-    return this.#context.pool.workers.length;
   }
 
   async open(source: types.ModelSource, options: types.OpenOptions = {}): Promise<types.Model> {

@@ -69,13 +69,22 @@ export async function pack(files: readonly NamedData[]): Promise<Packed> {
   return { files: table, content: await joined(files.map(({ data }) => data as BlobPart)) };
 }
 
-/** `length` bytes of a file from `offset` on, which hold until the next call, or the sentence why they cannot be read. In workers only. */
-export type ReadBytes = (file: number, offset: number, length: number) => Uint8Array | string;
-
 interface SyncFileReader {
   readAsArrayBuffer(blob: Blob): ArrayBuffer;
 }
 declare const FileReaderSync: new () => SyncFileReader;
+
+/** Where nothing reads a Blob at once, as in the caller's own thread, its bytes are fetched before. */
+export async function atHand(packed: Packed): Promise<Packed> {
+  const { files, content } = packed;
+  if (!(content instanceof Blob) || typeof FileReaderSync !== 'undefined') return packed;
+  const all = new Uint8Array(await content.arrayBuffer());
+  let from = 0;
+  return { files, content: files.map(({ size }) => all.subarray(from, (from += size))) };
+}
+
+/** `length` bytes of a file from `offset` on, which hold until the next call, or the sentence why they cannot be read. In workers only. */
+export type ReadBytes = (file: number, offset: number, length: number) => Uint8Array | string;
 
 /** Bytes read at once from a Blob, so that many small files cost few reads. */
 const windowBytes = 1 << 18;

@@ -4,7 +4,7 @@
 // needed, so a worker that died is replaced by an empty one and nothing else changes.
 
 import { sentence, TersorError } from './error.js';
-import { startWorker, type HostWorker } from './host.js';
+import type { HostWorker } from './start_worker.js';
 import type { Calls, Method, Reply, Request } from './protocol.js';
 import type { Progress } from './types.js';
 
@@ -26,12 +26,17 @@ interface CallExtras {
   readonly transfer?: Transferable[];
 }
 
-export function died(why: string): TersorError {
+export function died(why: string | TersorError): TersorError {
+  if (why instanceof TersorError) return why;
   return new TersorError({
     code: 'worker_died',
     message: `A worker stopped: ${why}`,
     hint: 'Try again; where memory is short, with fewer workers.',
   });
+}
+
+function whyOf(error: unknown): TersorError {
+  return died(error instanceof TersorError ? error : sentence(error));
 }
 
 export class PoolWorker {
@@ -118,7 +123,7 @@ export class PoolWorker {
     // the first call of all; those after it wait in the worker's own queue
     this.#started = this.#ask(mine, 'start', [this.#module, this.#light]);
     this.#started.catch((error: unknown) => {
-      if (this.#host === mine) this.#fall(died(sentence(error)));
+      if (this.#host === mine) this.#fall(whyOf(error));
     });
     return mine;
   }
@@ -145,8 +150,8 @@ export class PoolWorker {
           }
         },
         (error: unknown) => {
-          if (this.#host === host) this.#fall(died(sentence(error)));
-          else this.#settle(id)?.reject(died(sentence(error)));
+          if (this.#host === host) this.#fall(whyOf(error));
+          else this.#settle(id)?.reject(whyOf(error));
         },
       );
     });
@@ -217,14 +222,11 @@ export class Pool {
   constructor(
     module: WebAssembly.Module,
     count: number,
-    workerUrl: URL | null,
+    start: () => Promise<HostWorker>,
     whole: (() => Promise<WebAssembly.Module>) | null,
   ) {
     this.#whole = whole;
-    this.workers = Array.from(
-      { length: count },
-      () => new PoolWorker(module, whole !== null, () => startWorker(workerUrl)),
-    );
+    this.workers = Array.from({ length: count }, () => new PoolWorker(module, whole !== null, start));
   }
 
   /** Before settings train: loads the complete engine where the workers have the light one, once. */

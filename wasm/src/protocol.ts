@@ -169,7 +169,7 @@ export interface CoreCalls {
   epochsOfCheckpoint(checkpoint: Uint8Array): number;
 }
 
-/** Calls that the worker has a part in (worker.mts). */
+/** Calls that the worker has a part in (answers.ts). */
 export interface WorkerCalls {
   start(module: WebAssembly.Module, light: boolean): null;
   lists(): Lists;

@@ -37,7 +37,10 @@ function floatsOf(value: Float32Array, what: string): Float32Array {
   throw new TersorError({ code: 'invalid_argument', message: `${what} are a Float32Array.`, place: what });
 }
 
-/** A quantizer of the core, with its variables on this side. */
+/**
+ * A quantizer of the core, with its variables on this side.
+ * @internal
+ */
 export class CoreTrainableQuantizer implements types.BaseTrainableQuantizer {
   readonly #core: Core;
   readonly #id: number;

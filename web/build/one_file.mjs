@@ -12,7 +12,7 @@ import { build } from 'vite';
 
 /** Workers by the name of their file; the engine's is the package's. */
 const workers = {
-  'worker.mjs': 'tersor/worker.mjs',
+  'worker.js': 'tersor/worker.js',
   'layout.worker.ts': './src/graph/layout.worker.ts',
   'aside.worker.ts': './src/job/aside.worker.ts',
 };
@@ -45,7 +45,7 @@ function intoOneFile(sources) {
         .replace(/(isNode = ).*;/, '$1false;')
         .replace(/return import\(.*;/, 'throw name;')
         .replace(/new URL\(["'](?:\.\/)?tersor(-light)?\.wasm["'], ?import\.meta\.url\)/g, 'new URL(location.href)')
-        .replaceAll("new URL('./worker.mjs', here)", 'new URL(location.href)');
+        .replaceAll("new URL('./worker.js', here)", 'new URL(location.href)');
       if (fitted === code) return null;
       return started === code ? fitted : `import { startWorker as startPacked } from '${packedWorkers}';\n${fitted}`;
     },

@@ -12,15 +12,17 @@ import { gzipSync } from 'node:zlib';
 
 import { unzipSync } from 'fflate';
 
+import { ofNpm, writeNotices } from '../../scripts/notices.mjs';
 import { contentSecurityPolicy } from '../csp.mjs';
 import { writeOneFile } from './one_file.mjs';
 
 /** The engine that trains, whole: loaded when somebody first trains. */
 export const wholeEngine = /^assets\/tersor-(?!light-|sans-)/;
 /** What is not the tool itself: the demo's data, the optional runtime, what trains, and the tool once more as one file. */
-const notTheTool = (file) => /^(demo\/|verify\/|tersor\.html$)/.test(file) || wholeEngine.test(file);
+const notTheTool = (file) => /^(demo\/|verify\/|tersor\.html$|THIRD_PARTY|sbom)/.test(file) || wholeEngine.test(file);
 /** Not needed to work offline; the offline worker keeps what verifies and what trains once it was used. */
-const notOffline = (file) => /^(verify\/|sw\.js$|fonts\/|tersor\.html$)|\.map$/.test(file) || wholeEngine.test(file);
+const notOffline = (file) =>
+  /^(verify\/|sw\.js$|fonts\/|tersor\.html$|THIRD_PARTY|sbom)|\.map$/.test(file) || wholeEngine.test(file);
 
 export function writePolicy() {
   return {
@@ -40,21 +42,45 @@ export function importPlainly() {
 
 /**
  * Fits the package to the page: its worker is built together with the page, so that both load one copy of what they have in
- * common, and what is for Node is left out.
+ * common; what is for Node is left out; and the loader of the engine that trains is loaded with it.
  */
 export function fitPackage() {
-  const address = "new URL('./worker.mjs', import.meta.url)";
+  const address = "new URL('./worker.js', import.meta.url)";
+  const fits = {
+    'start_worker.js'(code, id) {
+      const worker = this.emitFile({ type: 'chunk', id: 'tersor/worker.js', name: 'worker', importer: id });
+      return code.replace(`new Worker(${address}`, `new Worker(import.meta.ROLLUP_FILE_URL_${worker}`);
+    },
+    'host.js': (code) => code.replace(/(isNode = ).*;/, '$1false;').replace(/return import\(.*;/, 'throw name;'),
+    'core.js': (code) =>
+      code
+        .replace("import makeWhole from './tersor.js';", '')
+        .replace('makeWhole;', "(await import('./tersor.js')).default;"),
+  };
   return {
     name: 'tersor-package',
     apply: 'build',
     enforce: 'pre',
     transform(code, id) {
-      if (!code.includes(`new Worker(${address}`)) return null;
-      const worker = this.emitFile({ type: 'chunk', id: 'tersor/worker.mjs', name: 'worker', importer: id });
-      return code
-        .replace(address, `import.meta.ROLLUP_FILE_URL_${worker}`)
-        .replace(/(isNode = ).*;/, '$1false;')
-        .replace(/return import\(.*;/, 'throw name;');
+      const name = /\/wasm\/dist\/(\w+\.js)$/.exec(id)?.[1];
+      if (!(name in fits)) return null;
+      const fitted = fits[name].call(this, code, id);
+      if (fitted === code) this.error(`${name} of the package is not as web/build/site.mjs expects it.`);
+      return fitted;
+    },
+  };
+}
+
+/** Packages of npm that code of the site or of its workers comes from, by name: the folder they lie in. */
+const linked = new Map();
+export function noteLinked() {
+  return {
+    name: 'tersor-linked',
+    generateBundle(_options, bundle) {
+      for (const id of Object.values(bundle).flatMap(({ modules = {} }) => Object.keys(modules))) {
+        const found = /^\0?(.*\/node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(id);
+        if (found) linked.set(found[2], found[1]);
+      }
     },
   };
 }
@@ -135,6 +161,10 @@ export function finishSite(config) {
     },
     async closeBundle() {
       if (failed) return;
+      const used = [...linked].sort(([a], [b]) => (a < b ? -1 : 1));
+      const npm = used.map(([name, place]) => ofNpm(name, 'in the page', place));
+      const typeface = ofNpm('@ibm/plex-sans-variable', 'the typeface');
+      writeNotices('page', join(folder, 'THIRD_PARTY_NOTICES.txt'), [...npm, typeface]);
       const verify = await bringRuntime(folder);
       const files = await filesBelow(folder);
       const contents = new Map();

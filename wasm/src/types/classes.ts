@@ -29,17 +29,23 @@ import type {
 } from './settings.js';
 import type { BaseTrainableQuantizer, TrainableQuantizerOptions } from './trainable.js';
 
+/** WebAssembly.Module, where TypeScript has been told of WebAssembly: Node's own types are without it. */
+type WasmModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer M } } } ? M : never;
+
 export interface TersorOptions {
-  /** Number of workers; `auto` (default) is the number of cores, at most 8. */
+  /**
+   * Number of workers; `auto` (default) is the number of cores, at most 8. 0: the caller's own thread does the work, for
+   * service workers, extensions and routes of servers; `auto` is that where there are no workers.
+   */
   readonly workers?: number | 'auto' | undefined;
   /** The core's bytes or module; without it the file beside the package is fetched, once, before `create` resolves. */
-  readonly wasmBinary?: ArrayBuffer | Uint8Array | WebAssembly.Module | undefined;
+  readonly wasmBinary?: ArrayBuffer | Uint8Array | WasmModule | undefined;
   /**
    * Begins with tersor-light.wasm, which is less to load by what trains; tersor.wasm takes its place when settings first need it.
    * Default false. `wasmBinary` is of the file that is begun with.
    */
   readonly light?: boolean | undefined;
-  /** Where the package's files lie: 'tersor.wasm', 'tersor-light.wasm' and 'worker.mjs' to address. */
+  /** Where the package's files lie: 'tersor.wasm', 'tersor-light.wasm' and 'worker.js' to address. */
   readonly locateFile?: ((name: string) => string | URL) | undefined;
   readonly signal?: AbortSignal | undefined;
 }

@@ -2,4 +2,4 @@
 //
 // The loader that Emscripten writes beside tersor-light.wasm.
 
-export { default, type ModuleOptions } from './tersor.mjs';
+export { default, type ModuleOptions } from './tersor.js';
