@@ -42,7 +42,7 @@ describe.each(Object.entries(runtimes))('%s', (name, [program, ...args]) => {
     execFileSync(program, [...args, script, ...more], {
       cwd: installed.folder,
       encoding: 'utf8',
-      timeout: 30_000,
+      timeout: 100_000,
       // Deno keeps compiled code by path and takes that of a former build for a file of the same length.
       env: { ...process.env, DENO_DIR: at('deno') },
     });
