@@ -142,7 +142,7 @@ describe('a worker that does not start says why', () => {
     ['Trusted Types', page("require-trusted-types-for 'script'"), /Trusted Types/, /createPolicy/],
   ])('%s', async (name, serves, message, hint) => {
     const error = await inPage({ workers: 1 }, serves);
-    expect(error).toMatchObject({ name: 'TersorError', code: 'io' });
+    expect(error).toMatchObject({ name: 'TersorError', code: 'worker_died' });
     expect(error.message).toMatch(message);
     expect(error.hint).toMatch(hint);
     if (name !== 'Trusted Types') expect(error.place).toBe(`${address}/dist/worker.js`);
@@ -152,7 +152,7 @@ describe('a worker that does not start says why', () => {
     const nowhere = new URL('nowhere/worker.js', import.meta.url);
     const locateFile = (name) => (name === 'worker.js' ? nowhere : new URL(name, `file://${dist}/`));
     await expect(Tersor.create({ workers: 1, locateFile })).rejects.toMatchObject({
-      code: 'io',
+      code: 'worker_died',
       message: "The worker's file is not there.",
       place: nowhere.href,
       hint: expect.stringContaining('serverExternalPackages'),

@@ -36,7 +36,7 @@ export interface Held {
 const instead = 'create the engine with workers: 0, which needs none';
 
 function notStarted(message: string, place: string, hint: string, cause?: unknown): TersorError {
-  return new TersorError({ code: 'io', message, place, hint }, { cause });
+  return new TersorError({ code: 'worker_died', message, place, hint }, { cause });
 }
 
 interface NodeWorker {
@@ -250,7 +250,7 @@ function startInBrowser(url: URL | null): HostWorker {
   };
 }
 
-/** `url` is the worker's file; null: the one beside this file. Error io where one cannot be started here. */
+/** `url` is the worker's file; null: the one beside this file. Error worker_died where one cannot be started here. */
 export async function startWorker(url: URL | null): Promise<HostWorker> {
   if (!isNode) return startInBrowser(url);
   const here = import.meta.url; // kept apart, so that bundlers do not copy the file a second time
