@@ -99,10 +99,15 @@ export async function findOrder(
       if (candidate) candidates.push(candidate);
     }
   const share = ({ order }: Candidate) => (order ? order.heldCorrect / order.count : 0);
+  // of several presets one may seem to fit by chance: it has to be right for most samples (95 %)
+  const mostly = ({ order, preset }: Candidate) =>
+    !order || !preset || wilson(order.heldCorrect, order.count).lower > 0.5;
   // the preset in force stays unless another one is significantly better
-  const best = candidates.reduce((kept, one) =>
-    one.order && (!kept.order || wilson(one.order.heldCorrect, one.order.count).lower > share(kept)) ? one : kept,
-  );
+  const best = candidates
+    .filter(mostly)
+    .reduce((kept, one) =>
+      one.order && (!kept.order || wilson(one.order.heldCorrect, one.order.count).lower > share(kept)) ? one : kept,
+    );
   if (!best.order) return null;
   return { ...best.order, preset: best.preset, examples: examplesOf(best.order, best.result, labels) };
 }
