@@ -19,6 +19,8 @@ void use_large_pages() {
   // Blocks of tensors, too, come from the heap, and what they leave stays for those that follow.
   mallopt(M_MMAP_THRESHOLD, 1 << 25);  // the most that it takes
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  // Of all threads: heaps of their own would be in small pages, and given back between two rounds.
+  mallopt(M_ARENA_MAX, 1);
   // The heap is made to end that far ahead once: addresses, of which nothing is memory until it is touched.
   mallopt(M_TOP_PAD, kRoom);
   const auto begin = reinterpret_cast<std::uintptr_t>(sbrk(0));

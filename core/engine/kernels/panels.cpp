@@ -34,12 +34,16 @@ Panels::Panels(int64_t columns, int64_t taps, int64_t depth, const Source& sourc
       width_(too_few_columns(columns, depth) ? 1 : panel_width(columns)) {
   data_ = allocate_panels(static_cast<size_t>(count() * taps * depth * width_));
   float* to = data_.get();
-  for (int64_t first = 0; first < columns; first += width_)
+  for (int64_t first = 0; first < columns; first += width_) {
+    const int64_t some = std::min(width_, columns - first);
     for (int64_t tap = 0; tap < taps; ++tap)
-      for (int64_t d = 0; d < depth; ++d)
-        for (int64_t c = first; c < first + width_; ++c)
-          *to++ = c < columns ? source.weights[c * source.column_step + tap * source.tap_step + d * source.depth_step]
-                              : 0.0f;
+      for (int64_t d = 0; d < depth; ++d, to += width_) {
+        const float* const from =
+            source.weights + first * source.column_step + tap * source.tap_step + d * source.depth_step;
+        for (int64_t c = 0; c < some; ++c) to[c] = from[c * source.column_step];
+        std::fill(to + some, to + width_, 0.0f);
+      }
+  }
 }
 
 }  // namespace tersor::kernels
