@@ -117,7 +117,7 @@ TEST_CASE("kernels with the very same weight have one in the file, rounded once"
   }
 }
 
-TEST_CASE("a sweep holds integers of its samples, and no kernel's output as floats") {
+TEST_CASE("where memory is small a sweep holds integers of its samples, computes outputs again, and finds the same") {
   NamedModel model(7);
   model.input("x", {1, 8, 16, 16});
   std::string value = "x";
@@ -132,22 +132,38 @@ TEST_CASE("a sweep holds integers of its samples, and no kernel's output as floa
   const auto job = test::job_of(built, "ort-cpu", test::plain_config());
   const calibrate::Statistics statistics = test::statistics_of(*job);
   const Draft decided = draft(*job, statistics);
-  ptq::SweepOptions options;
-  options.effort = 1;
-  const ptq::Sweep sweep(decided.model, decided.plan, decided.statistics, options);
-  REQUIRE(sweep.steps() == 8);
-  constexpr int64_t kElements = 8 * 16 * 16;
-  ptq::SweepStart start(sweep, sweep.float_program());
-  ptq::SweepState state = start(test::sample(*job, 0));
-  ptq::Sweep taken(decided.model, decided.plan, decided.statistics, options);
-  for (size_t step = 0; step < taken.steps(); ++step) {
-    ptq::SweepRunner runner(taken, step, taken.program(step));
-    runner.advance(0, state);
-    taken.take(step, taken.outcome(step, runner.sums()));
-    size_t bytes = 0;
-    for (const auto& [id, laid] : state.values) bytes += laid.tensor.bytes().size();
+  constexpr size_t kElements = 8 * 16 * 16;
+  const size_t samples = statistics.samples.size();
+  const auto swept_with = [&](int64_t memory, std::vector<ptq::SweepOutcome>& outcomes) {
+    ptq::SweepOptions options;
+    options.effort = 1;
+    options.memory = memory;
+    ptq::Sweep sweep(decided.model, decided.plan, decided.statistics, options);
+    REQUIRE(sweep.steps() == 8);
+    REQUIRE(sweep.places().size() == samples);
+    ptq::SweepStart start(sweep, sweep.float_program());
+    std::vector<ptq::SweepState> states;
+    for (size_t k = 0; k < samples; ++k) states.push_back(start(test::sample(*job, k)));
+    size_t most = 0;  // bytes of the first sample's state
+    for (size_t step = 0; step < sweep.steps(); ++step) {
+      ptq::SweepRunner runner(sweep, step, sweep.program(step));
+      for (size_t k = 0; k < samples; ++k) runner.advance(k, states[k]);
+      outcomes.push_back(sweep.outcome(step, runner.sums()));
+      sweep.take(step, outcomes.back());
+      size_t bytes = 0;
+      for (const auto& [id, laid] : states[0].values) bytes += laid.tensor.bytes().size();
+      most = std::max(most, bytes);
+    }
+    return most;
+  };
+  std::vector<ptq::SweepOutcome> small, large;
+  REQUIRE(swept_with(static_cast<int64_t>(6 * kElements * samples), small) <= 2 * kElements);
+  REQUIRE(swept_with(int64_t{1} << 29, large) > 2 * kElements);
+  for (size_t step = 0; step < small.size(); ++step) {
     INFO(step);
-    REQUIRE(bytes <= 2 * kElements);
+    REQUIRE(small[step].shifts == large[step].shifts);
+    REQUIRE(small[step].weight.has_value() == large[step].weight.has_value());
+    if (small[step].weight) REQUIRE(small[step].weight->codes == large[step].weight->codes);
   }
 }
 

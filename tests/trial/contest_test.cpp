@@ -229,6 +229,38 @@ TEST_CASE("for accuracy a recurrent layer keeps its weights in float where that 
   REQUIRE(accurate.sqnr_db > balanced.sqnr_db + 1);
 }
 
+TEST_CASE("a word whose file begins no better than the default's may not lead, and no changes are tried") {
+  NamedModel model;
+  model.input("x", {1, 3, 6, 6}).weight("w", {4, 3, 3, 3}).node("Conv", {"x", "w"}, {"y"}).output("y");
+  const auto job = test::job_of(model.build(), "ort-cpu", test::plain_config());
+  const calibrate::Statistics seen = test::statistics_of(*job, 16);
+  const auto errors_of = [](double noise, size_t samples) {
+    std::vector<HeldError> errors;
+    for (size_t k = 0; k < samples; ++k)
+      errors.push_back({k, {1, 1}, {noise, noise * (1 + 0.1 * static_cast<double>(k % 3))}});
+    return errors;
+  };
+  Contest contest(job, {}, std::make_shared<quant::RangeMemo>());
+  REQUIRE((contest.next() && contest.enters("one", seen)));
+  REQUIRE(!contest.is_compared());
+  REQUIRE(contest.may_lead(errors_of(1, 4)));  // there is no other yet
+  contest.begin(errors_of(0.01, 16));
+  contest.take(contest.begins_with(), errors_of(0.001, 16), seen);  // after its changes
+  REQUIRE((contest.next() && contest.enters("two", seen)));
+  REQUIRE(contest.is_compared());
+  REQUIRE(contest.may_lead({}));
+  REQUIRE(contest.may_lead(errors_of(0.005, 4)));  // 3 dB better than the first without changes
+  REQUIRE(!contest.may_lead(errors_of(0.01, 4)));
+  REQUIRE(!contest.may_lead(errors_of(0.02, 16)));
+  contest.take(contest.begins_with(), errors_of(0.02, 16), seen);
+  REQUIRE(!contest.next());
+  const calibrate::Choices chosen = contest.best().choices;
+  REQUIRE(chosen.contestants.size() == 2);
+  REQUIRE(chosen.contestants[0].taken);
+  REQUIRE(chosen.contestants[0].sqnr_db.has_value());
+  REQUIRE(*chosen.contestants[1].sqnr_db < *chosen.contestants[0].sqnr_db);
+}
+
 TEST_CASE("what is compared is the same whatever the number of workers") {
   const auto platform = tpc::get_target_platform_capabilities("ort-cpu");
   const auto one = file_of(random_network(3), platform, Preference::kAccuracy, 1),

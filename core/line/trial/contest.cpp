@@ -74,6 +74,14 @@ bool Contest::enters(const std::string& digest, const calibrate::Statistics& see
   return false;
 }
 
+bool Contest::is_compared() const {
+  return !contenders_.empty() && job_->settings.config.prefer == config::Preference::kBalanced;
+}
+
+bool Contest::may_lead(const std::vector<HeldError>& errors) const {
+  return !is_compared() || may_gain({}, first_errors_, errors);
+}
+
 void Contest::take(calibrate::Choices choices, std::vector<HeldError> errors, const calibrate::Statistics& seen) {
   Contender one{{std::string(enum_word(word_))}, digest_, std::move(choices), std::move(errors)};
   one.row.sqnr_db = rounded_decibels(pooled_decibels(one.errors));

@@ -6,7 +6,7 @@
 //   while (contest.next()) {
 //     // makes a plan with contest.begins_with()
 //     if (!contest.enters(the plan's digest, seen)) continue;
-//     // tries changes of it
+//     // runs it on the held-out samples, and tries changes of it where contest.may_lead()
 //     contest.take(the choices, their errors, seen);
 //   }
 //   contest.best();
@@ -45,6 +45,14 @@ class Contest {
   /// False if the word, whose plan has this digest, gives the same file as an earlier word, or cannot win. `seen`:
   /// statistics of the samples that the files are made from.
   bool enters(const std::string& digest, const calibrate::Statistics& seen);
+  /// The current word is taken only if its file gains over the first word's.
+  bool is_compared() const;
+  /// The errors of the first word's file without changes, on all held-out samples, for may_lead().
+  void begin(std::vector<HeldError> errors) { first_errors_ = std::move(errors); }
+  /// False if the file of the current word without changes is compared and no better than the first word's on these
+  /// samples, and only a better one is taken: trying changes would take as long again, and most gain as much in either
+  /// file.
+  bool may_lead(const std::vector<HeldError>& errors) const;
   /// Records the result of the trials for the word.
   void take(calibrate::Choices choices, std::vector<HeldError> errors, const calibrate::Statistics& seen);
 
@@ -72,6 +80,7 @@ class Contest {
   config::Preference word_ = config::Preference::kBalanced;
   std::string digest_;                 // of the plan that the trials of the word started from
   std::vector<Contender> contenders_;  // the first is the contender that the others must beat
+  std::vector<HeldError> first_errors_;
 };
 
 }  // namespace tersor

@@ -23,7 +23,7 @@ constexpr size_t kFewestHeld = 8, kMostHeld = 16;
 constexpr size_t kFewestOthers = 8, kMostOthers = 24;
 constexpr size_t kFewestJudged = 4;  // held-out samples that may rule a change out
 constexpr size_t kFew = 8;           // that biases are measured on where a change has to gain with them
-constexpr int64_t kSweepBytes = int64_t{64} << 20;
+constexpr int64_t kSweepBytes = int64_t{32} << 20;
 /// Where the outputs are as good as this, in dB, nothing is asked of constants in integers, which make the file small.
 constexpr double kGoodEnough = 30;
 constexpr const char* kAnalytic = "weights_bias_correction_method=ANALYTIC";
@@ -378,6 +378,12 @@ void Trial::judge(const Unchanged&, std::vector<HeldError> errors) {
     measured_ = std::move(errors);
     return;
   }
+  if (!contest_->may_lead(errors)) {
+    contest_->take(choices_, std::move(errors), seen_);
+    waiting_.clear();
+    return;
+  }
+  if (!contest_->is_compared()) contest_->begin(errors);
   best_ = std::move(errors);
   const double decibels = std::min(pooled_decibels(best_), median_decibels(best_));
   if (tries_float_constants(*job_, contest_->word()) && (prefers_accuracy() || decibels < kGoodEnough))

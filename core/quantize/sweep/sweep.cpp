@@ -23,7 +23,10 @@ namespace {
 
 /// Samples on which biases and rounding settle. More take part where the states of all of them take few bytes: such
 /// networks have few positions, whose means settle late, and are quick.
-constexpr int64_t kEnough = 48, kCheapBytes = int64_t{64} << 20;
+constexpr int64_t kEnough = 24, kCheapBytes = int64_t{64} << 20;
+/// Of the memory for states: outputs of a kernel, of all samples, that take more than this part are computed again when
+/// its shifts are known, others are kept until then.
+constexpr int64_t kKeptParts = 16;
 
 /// By channel.
 std::vector<ChannelMoments> moments_of(const calibrate::TensorStatistics& seen) {
@@ -382,6 +385,7 @@ void Sweep::remake_outputs() {
     const auto found = bytes_.find(value);
     return found == bytes_.end() ? int64_t{0} : found->second;
   };
+  const int64_t kept_bytes = options_.memory / kKeptParts;
   for (size_t k = 0; k + 1 < steps_.size(); ++k) {
     Step &step = steps_[k], &next = steps_[k + 1];
     const bool is_next_only = step.keeps_output && holds(next.inputs, step.output) && holds(next.dropped, step.output);
@@ -395,7 +399,8 @@ void Sweep::remake_outputs() {
       const bool is_new = !holds(step.inputs, value) && !holds(step.results, value);
       if (is_new || holds(step.dropped, value)) more += is_new ? bytes_of(step.output) / 4 : bytes_of(value);
     }
-    if (!kept || sources.empty() || more >= bytes_of(step.output)) continue;
+    const int64_t of_all = (bytes_of(step.output) - more) * static_cast<int64_t>(places_.size());
+    if (!kept || sources.empty() || more >= bytes_of(step.output) || of_all <= kept_bytes) continue;
     step.remade_from = sources;
     step.keeps_output = false;
     std::erase(next.dropped, step.output);
