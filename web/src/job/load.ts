@@ -175,13 +175,18 @@ async function openModel(arrival: Arrival): Promise<void> {
     waiting = null;
     sideFiles = new Map();
     coverageKnown = updateCoverage();
-    if (state.isDemo.value) putDemoAway();
+    const wasDemo = state.isDemo.value;
+    if (wasDemo) putDemoAway();
     if (state.samples.value) {
       state.preprocessing.value = null;
       await inspect();
     }
     if (before) remember(`Opened ${baseName(arrival.path)}`);
-    if (hadResult) say(`${baseName(arrival.path)} is open.`, { word: `Back to ${before?.name ?? ''}`, act: undo });
+    const words = wasDemo
+      ? 'The demo’s pictures were put away: they are for its own model.'
+      : `${baseName(arrival.path)} is open.`;
+    if (hadResult) say(words, { word: `Back to ${before?.name ?? ''}`, act: undo });
+    else if (wasDemo) say(words);
   } catch (error) {
     const problem = problemOf(error);
     if (problem.code === 'io') waiting = { model: arrival, place: problem.place };
@@ -210,7 +215,6 @@ function putDemoAway(): void {
     state.preview.value = null;
     state.chosenCalibration.value = null;
   });
-  say('The demo’s pictures were put away: they are for its own model.');
 }
 
 /** Settings of single operators are of the model that was open. */
