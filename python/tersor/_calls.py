@@ -201,8 +201,8 @@ def compare(
     threads: int = 0,
     progress: Optional[Progress] = None,
 ) -> dict[str, Any]:
-    """What quantization did, layer by layer: `layers`, `outputs`, `agreement`, ... (docs/report.md). `output_roles` is as
-    the field of the configuration: {"y": "boxes"}."""
+    """What quantization did, layer by layer: `layers`, `outputs`, `agreement`, ..., and the `verdict` of these samples
+    (docs/report.md). `output_roles` is as the field of the configuration: {"y": "boxes"}."""
     opened = open_model(model)
     other = open_model(quantized.bytes if isinstance(quantized, Result) else quantized)
     data, _ = open_samples(opened, samples, preprocessing)

@@ -70,6 +70,8 @@ void print_float_sums(const report::Comparison& comparison) {
 
 void print_comparison(const report::Comparison& comparison, const report::CompareProgram& program,
                       const std::string& runtime) {
+  const report::Verdict verdict = verdict_by(comparison);
+  print("%s: %s\n", std::string(enum_word(verdict.usability)).c_str(), verdict.reason.c_str());
   print("%" PRId64 " samples, layers in %" PRId64 " of them, arithmetic of %s\n", comparison.samples,
         comparison.layer_samples, runtime.c_str());
   for (const report::OutputComparison& one : comparison.outputs) {

@@ -5,6 +5,7 @@
 
 #include "core/base/json.h"
 #include "core/native/stage_count.h"
+#include "core/report/report.h"
 #include "core/report/saturation_remark.h"
 
 namespace tersor {
@@ -31,9 +32,16 @@ report::Comparison compare_samples(const std::shared_ptr<const report::ComparePr
   return comparers[0]->result();
 }
 
+report::Verdict verdict_by(const report::Comparison& comparison) {
+  report::Report report;
+  report.comparison = comparison;
+  return report::verdict_of(report);
+}
+
 Json comparison_json(const report::Comparison& comparison, const report::CompareProgram& program,
                      simulate::Profile profile) {
   Json json = to_json(comparison);
+  json["verdict"] = to_json(verdict_by(comparison));
   json["runtime"] = enum_word(profile);
   json["stays_float"] = Json::array();
   for (const simulate::FloatIsland& island : program.float_islands())

@@ -8,6 +8,7 @@
 #include "core/base/json_fwd.h"
 #include "core/native/workers.h"
 #include "core/report/compare.h"
+#include "core/report/verdict.h"
 #include "core/samples/data_set.h"
 
 namespace tersor {
@@ -18,7 +19,10 @@ report::Comparison compare_samples(const std::shared_ptr<const report::ComparePr
                                    const std::vector<int64_t>& chosen, const std::vector<int64_t>& layered,
                                    const Workforce& workforce);
 
-/// The comparison with `runtime`, what `stays_float` there, and `diagnostics`.
+/// The verdict by a comparison alone: of the samples that were compared, whatever calibration has seen.
+report::Verdict verdict_by(const report::Comparison& comparison);
+
+/// The comparison with its `verdict`, `runtime`, what `stays_float` there, and `diagnostics`.
 Json comparison_json(const report::Comparison& comparison, const report::CompareProgram& program,
                      simulate::Profile profile);
 
