@@ -123,9 +123,11 @@ std::vector<samples::Bytes> parts_of(const val& parts) {
 }
 
 std::string key_of(const Settings& settings) {
-  return settings.platform.name + "@" + std::to_string(settings.platform.version) + " " +
-         to_text(config::to_json(settings.config), false) + " " + to_text(config::to_json(settings.overrides), false) +
-         " " + settings.framework_info;
+  std::string key = settings.platform.name + "@" + std::to_string(settings.platform.version) + " " +
+                    to_text(config::to_json(settings.config), false) + " " +
+                    to_text(config::to_json(settings.overrides), false) + " " + settings.framework_info;
+  for (const auto& [name, is_then] : settings.taken_branches) key += " " + name + (is_then ? "=then" : "=else");
+  return key;
 }
 
 }  // namespace
@@ -346,6 +348,7 @@ void Session::begin_job(const std::string& key, const std::string& kind, const s
   if (kind == "calibrate") {
     Settings chosen = read_settings(settings, nullptr);
     chosen.preprocessing = preprocessing_text(running.data.get());
+    if (running.data) chosen.taken_branches = taken_branches(opened.opened->model, running.data);
     running.job = make_calibration(*job_of(opened, std::move(chosen)), settings.at("of").get<uint64_t>());
   } else if (kind == "evaluate") {
     std::optional<std::vector<int64_t>> reference;
@@ -461,6 +464,7 @@ std::string Session::begin_sweep(const std::string& key, const std::string& text
   running.inputs = samples::model_inputs(opened.opened->model.graph);
   calibrate::Statistics statistics = calibrate::read(copied(statistics_file).view);
   chosen.preprocessing = statistics.provenance.preprocessing;
+  chosen.taken_branches = taken_branches(opened.opened, chosen, statistics);
   const auto job = job_of(opened, std::move(chosen));
   Gathering::Options options;
   if (const Json& labels = settings.at("labels"); !labels.is_null())
@@ -527,6 +531,7 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   std::optional<config::Recipe> recipe;
   Settings settings = read_settings(json, &recipe);
   settings.preprocessing = file.view.empty() ? "null" : statistics.provenance.preprocessing;
+  if (!file.view.empty()) settings.taken_branches = taken_branches(opened.opened, settings, statistics);
   report_progress(progress, {"choose", 0, 1, {}});
   const auto plain = job_of(opened, std::move(settings));
   if (file.view.empty()) statistics = empty_statistics(*plain);

@@ -4,6 +4,7 @@
 #include "core/evaluate/output_difference.h"
 #include "core/graph/uses.h"
 #include "core/onnx/read.h"
+#include "core/report/report_of.h"
 #include "tests/catch.h"
 #include "tests/support/corrected.h"
 
@@ -111,6 +112,47 @@ TEST_CASE("a weight that a kernel of the graph reads as well is restored for bot
   REQUIRE_FALSE(is_float_constant(made, "w2"));
   const auto exact = run_once(model, true), value = run_once(made, true);
   for (size_t k = 0; k < exact.size(); ++k) REQUIRE(decibels(exact[k], value[k]) > 38);
+}
+
+/// A kernel of the graph, and one in each branch of an If after it.
+Model in_branches(bool has_own_kernel) {
+  const auto branch = [](const char* weight) {
+    NamedModel body;
+    return std::make_shared<const Graph>(body.node("MatMul", {"r", weight}, {"m"}).output("m").build().graph);
+  };
+  NamedModel model;
+  model.input("x", {4, 48}).weight("w0", {48, 48}).weight("w1", {48, 64}).weight("w2", {48, 64});
+  if (has_own_kernel)
+    model.node("MatMul", {"x", "w0"}, {"h"}).node("Relu", {"h"}, {"r"});
+  else
+    model.node("Relu", {"x"}, {"r"});
+  model.constant("zero", Tensor::scalar(0.0f)).constant("first", Tensor::of<int64_t>({1}, {0}));
+  model.node("Gather", {"x", "first"}, {"row"}).node("ReduceMean", {"row"}, {"mean"}, {{"keepdims", int64_t{0}}});
+  model.node("Greater", {"mean", "zero"}, {"is_above"});
+  model.node("If", {"is_above"}, {"y"}, {{"then_branch", branch("w1")}, {"else_branch", branch("w2")}}).output("y");
+  return model.build();
+}
+
+TEST_CASE("bodies have their weights in integers beside a graph that runs in integers, as the forecast of size says") {
+  for (const char* platform : {"ort-cpu", "ort-web"})
+    for (const bool has_own_kernel : {true, false}) {
+      INFO(platform << " " << has_own_kernel);
+      config::QuantizationConfig config = test::plain_config();
+      config.prefer = config::Preference::kIntegers;
+      const auto job = test::job_of(in_branches(has_own_kernel), platform, config);
+      const QuantizeResult made = quantize(*job, test::statistics_of(*job));
+      REQUIRE(made.plan.kernels.size() == (has_own_kernel ? 1 : 0));
+      for (const char* name : {"w1", "w2"}) REQUIRE_FALSE(is_float_constant(made.model, name));
+      REQUIRE(count(made.model, "If") == 1);
+      REQUIRE(test::sqnr(*job, made.model) > 30);
+      const auto before = static_cast<int64_t>(onnx::write(in_branches(has_own_kernel)).size());
+      const auto after = static_cast<double>(made.bytes.size());
+      REQUIRE(after < 0.45 * static_cast<double>(before));
+      REQUIRE(static_cast<double>(expected_coverage(*job, before).estimated_size_bytes) == Approx(after).epsilon(0.05));
+    }
+  const auto job = test::job_of(in_branches(true), "openvino", test::plain_config());
+  const QuantizeResult made = quantize(*job, test::statistics_of(*job));
+  for (const char* name : {"w1", "w2"}) REQUIRE(is_float_constant(made.model, name));  // else restored in each run
 }
 
 TEST_CASE("only initializers of the graph that bodies read as weights are found") {

@@ -17,12 +17,25 @@ namespace {
 
 constexpr int64_t kInputs = 24, kHidden = 16;
 
-/// An LSTM whose first input is tiny and has weights that set the scales of all rows, and a Gemm after it.
-Model recurrent_net() {
+/// An LSTM whose first input is tiny and has weights that set the scales of all rows, and a Gemm after it; the LSTM may
+/// lie in both branches of an If.
+Model recurrent_net(bool in_branches = false) {
   NamedModel model;
   model.input("x", {5, 1, kInputs}).weight("w", {1, 4 * kHidden, kInputs}).weight("r", {1, 4 * kHidden, kHidden});
   model.scale_along("w", 2, 0.5).weight("b", {1, 8 * kHidden});
-  model.node("LSTM", {"x", "w", "r", "b"}, {"", "last"}, {{"hidden_size", kHidden}});
+  const auto add_layer = [](NamedModel& to) {
+    to.node("LSTM", {"x", "w", "r", "b"}, {"", "last"}, {{"hidden_size", kHidden}});
+  };
+  if (in_branches) {
+    NamedModel branch;
+    add_layer(branch);
+    const auto body = std::make_shared<const Graph>(branch.output("last").build().graph);
+    model.node("ReduceMean", {"x"}, {"mean"}, {{"keepdims", int64_t{0}}});
+    model.constant("zero", Tensor::scalar(0.0f)).node("Greater", {"mean", "zero"}, {"is_above"});
+    model.node("If", {"is_above"}, {"last"}, {{"then_branch", body}, {"else_branch", body}});
+  } else {
+    add_layer(model);
+  }
   model.weight("v", {kHidden, 4});
   model.constant("shape", Tensor::of<int64_t>({2}, std::vector<int64_t>{1, kHidden}));
   model.node("Reshape", {"last", "shape"}, {"flat"}).node("MatMul", {"flat", "v"}, {"y"}).output("y");
@@ -70,6 +83,21 @@ TEST_CASE("weights whose 8 bits cost the outputs too much stay in float, found b
   // The statistics file has the choices, and nobody tries twice.
   REQUIRE(calibrate::read(calibrate::write(one)) == one);
   REQUIRE(!Trial::is_wanted(*job, one));
+}
+
+TEST_CASE("so do those that bodies read") {
+  const auto job = test::job_of(recurrent_net(true), "ort-cpu", test::plain_config());
+  const auto sample = [&](size_t k) { return recurrent_sample(*job, k); };
+  calibrate::Statistics statistics = gathered(*job, 40, sample);
+  const auto chosen = test::run_trial(job, statistics, sample);
+  REQUIRE(statistics.choices.in_float == std::vector<std::string>{"w"});
+  const QuantizeResult result = quantize(*chosen, statistics);
+  const auto is_float = [&](const char* name) {
+    const auto value = result.model.graph.find(name);
+    return value && result.model.graph.initializer(*value) != nullptr;
+  };
+  REQUIRE(is_float("w"));
+  REQUIRE(!is_float("r"));
 }
 
 TEST_CASE("nothing is tried with few samples, where settings say so, or on statistics of parts") {

@@ -12,6 +12,7 @@
 #include "core/cli/shard_option.h"
 #include "core/native/gather.h"
 #include "core/native/size_text.h"
+#include "core/trial/taken_branches.h"
 
 namespace tersor::cli {
 
@@ -33,6 +34,7 @@ void calibrate_model(CalibrateOptions& options) {
   Settings settings = read_settings(options.settings, std::nullopt, &opened->model.graph);
   const auto data = open_data(options.data, opened->model, options.json);
   settings.preprocessing = preprocessing_text(*data);
+  settings.taken_branches = taken_branches(opened->model, data);
   const auto job = prepare(opened, std::move(settings));
   const auto memory = calibration_bytes(*job);
   if (memory && !options.json) print("memory: at most %s for each thread\n", size_text(*memory).c_str());

@@ -17,6 +17,7 @@
 #include "core/cli/statistics_files.h"
 #include "core/native/join_statistics.h"
 #include "core/native/gather.h"
+#include "core/trial/taken_branches.h"
 
 namespace tersor::cli {
 
@@ -48,6 +49,7 @@ void sweep_model(const SweepCommand& command) {
   if (const std::string missing = missing_parts(statistics); !missing.empty())
     throw Error(ErrorCode::kMismatch, missing, "--stats", "Give the other parts as well.");
   settings.preprocessing = statistics.provenance.preprocessing;
+  settings.taken_branches = taken_branches(opened, settings, statistics);
   const auto data = open_data(command.data, opened->model, command.json);
   Gathering gathering(prepare(opened, std::move(settings)), std::move(statistics), {.trains = false});
   take_passes(gathering, *data, nullptr, command.workforce, {}, [&](const Gathered& so_far) {

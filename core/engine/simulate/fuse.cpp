@@ -13,6 +13,8 @@
 #include "core/graph/core_operator.h"
 #include "core/graph/operators.h"
 #include "core/graph/quantized.h"
+#include "core/graph/subgraphs.h"
+#include "core/graph/uses.h"
 #include "core/simulate/fuse_few_bits.h"
 #include "core/simulate/fuse_rewrites.h"
 #include "core/simulate/joined_bias.h"
@@ -415,9 +417,41 @@ void import_domain(Model& model, std::string domain) {
 
 }  // namespace
 
+namespace {
+
+bool is_quantized(const Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const Node& node) {
+    bool is = tersor::is_quantized(node);
+    for_each_subgraph(node, [&](const Graph& body) { is = is || is_quantized(body); });
+    return is;
+  });
+}
+
+/// Runtimes optimize bodies as they do the graph around them, whose constants they know there. What is counted in
+/// bodies is not told.
+void fuse_bodies(Model& model, Profile profile) {
+  for (Node& node : model.graph.nodes())
+    for (auto& [key, attribute] : node.attributes) {
+      auto* const body = std::get_if<std::shared_ptr<const Graph>>(&attribute);
+      if (body == nullptr || *body == nullptr || !is_quantized(**body)) continue;
+      Model inner;
+      inner.ir_version = model.ir_version;
+      inner.opset_imports = model.opset_imports;
+      inner.graph = **body;
+      for (const std::string& name : captures(**body))
+        if (const auto outer = model.graph.find(name))
+          if (const Tensor* const constant = model.graph.initializer(*outer)) {
+            const auto known = inner.graph.find(name);  // else a body further inside reads it
+            inner.graph.set_initializer(known ? *known : inner.graph.add_value(name), *constant);
+          }
+      *body = std::make_shared<const Graph>(fuse(inner, profile).model.graph);
+    }
+}
+
+}  // namespace
+
 bool is_quantized(const Model& model) {
-  const auto& nodes = model.graph.nodes();
-  return std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return tersor::is_quantized(node); });
+  return is_quantized(model.graph);
 }
 
 FusedModel fuse(const Model& model, Profile profile, bool counts_saturation) {
@@ -432,6 +466,7 @@ FusedModel fuse(const Model& model, Profile profile, bool counts_saturation) {
   drop_clamps_before_quantization(graph);
   fuse_groups(fused, profile, counts_saturation || profile == Profile::kAvx2, joined);
   for (const char* domain : {"com.microsoft", "com.tersor"}) import_domain(fused.model, domain);
+  fuse_bodies(fused.model, profile);
   return fused;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights that bodies of If, Loop and Scan read, if activations are not quantized. They are the kernels of a separate
-// model and are quantized by their values alone.
+// Weights that bodies of If, Loop and Scan read. They are the kernels of a separate model and are quantized by their
+// values alone; the bodies compute in float.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,8 @@ struct BodyJob {
   ptq::Placement placement;
 };
 
-/// Returns null if bodies read no weights that can be quantized alone. Overrides may name nodes of the bodies.
+/// Returns null if bodies read no weights that can be quantized alone, or if the graph runs in integers and the
+/// platform restores the weights of float operators in each run. Overrides may name nodes of the bodies.
 std::shared_ptr<const BodyJob> prepare_bodies(const Job& job);
 
 /// Adds remarks on the bodies for the user, before anything is quantized.

@@ -324,6 +324,11 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
     set = onnx::set_inference_mode(in_inference->model);
     opened = std::move(in_inference);
   }
+  if (!settings.taken_branches.empty()) {
+    auto hoisted = std::make_shared<OpenedModel>(*opened);
+    passes::hoist_branches(hoisted->model, settings.taken_branches);
+    opened = std::move(hoisted);
+  }
   Model model = opened->model;
   onnx::convert_to_opset(model, kLowestOpset);
   std::vector<passes::PassResult> results =
@@ -359,6 +364,12 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
                           "Set to inference: " + std::to_string(set) +
                               " nodes that were exported in training mode. The float model of all figures is so, too.",
                           "config.inference_mode",
+                          {}});
+  for (const auto& [name, is_then] : job->settings.taken_branches)
+    job->notes.push_back({"taken_branch",
+                          std::string("All samples take the ") + (is_then ? "then_branch" : "else_branch") +
+                              " of this If: it is quantized, and the other branch computes in float.",
+                          name,
                           {}});
   note_branch_points(job->model.graph, job->settings, job->placement, job->notes);
   job->bodies = prepare_bodies(*job);

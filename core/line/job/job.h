@@ -59,6 +59,8 @@ struct Settings {
   std::vector<std::string> float_constants = {};
   /// The bits that a search chose for each operator; empty: every operator has the platform's base configuration.
   calibrate::BitConfiguration bits = {};
+  /// Branches that all samples take (core/trial/taken_branches.h): they are quantized as the graph around them is.
+  std::map<std::string, bool> taken_branches = {};
 };
 
 struct BodyJob;  // core/job/body_job.h
@@ -85,7 +87,7 @@ struct Job {
   /// Runs the float model and shows the observed tensors. Null if the model has operators that cannot be run and only
   /// weights are quantized.
   std::shared_ptr<const run::Program> program;
-  /// The weights that bodies of If, Loop and Scan read. Null if there are none or if activations are quantized.
+  /// The weights that bodies of If, Loop and Scan read and that are stored in integers. Null if there are none.
   std::shared_ptr<const BodyJob> bodies = nullptr;
   /// Nodes that cannot be run, and nodes that depend on them, which `opened` and `model` omit. Null if there are none.
   std::shared_ptr<const onnx::LeftOut> left_out = nullptr;

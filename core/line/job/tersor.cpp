@@ -17,6 +17,7 @@
 #include "core/decide/outcomes.h"
 #include "core/export/apply_plan.h"
 #include "core/export/check_export.h"
+#include "core/export/sink_branches.h"
 #include "core/graph/uses.h"
 #include "core/graph/validate.h"
 #include "core/job/body_job.h"
@@ -433,6 +434,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   take_io_types(job.settings, job.left_out.get(), result.model);
   Model file = onnx::restore_edges(result.model);
   if (job.left_out) onnx::put_back(*job.left_out, file.graph);
+  ptq::sink_branches(file.graph, job.settings.taken_branches);
   result.bytes = onnx::write(file);
   if (refuses_growth(job)) check_size(*job.opened, result);
   return result;

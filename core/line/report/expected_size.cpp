@@ -11,6 +11,7 @@
 #include "core/choose/shared_weights.h"
 #include "core/export/added_names.h"
 #include "core/export/pack_codes.h"
+#include "core/graph/subgraphs.h"
 #include "core/onnx/exporter_notes.h"
 
 namespace tersor::report {
@@ -90,6 +91,7 @@ int64_t size_of(const Graph& graph) {
       bytes += kAttribute;
       if (const auto* tensor = std::get_if<Tensor>(&value)) add_tensor(*tensor);
     }
+    for_each_subgraph(node, [&](const Graph& body) { bytes += size_of(body); });
   }
   return bytes;
 }

@@ -10,6 +10,7 @@
 #include "core/decide/outcomes.h"
 #include "core/decide/possible_front_ends.h"
 #include "core/graph/uses.h"
+#include "core/job/body_job.h"
 #include "core/mixed/configurable.h"
 #include "core/ops/registry.h"
 #include "core/report/expected_size.h"
@@ -67,8 +68,12 @@ report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
     front_ends = ptq::possible_front_ends(graph, job.placement, elements_of_one_sample(job));
   coverage.may_stay_float = static_cast<int64_t>(front_ends.size());
   const auto expected = [&](const Job& one, const report::AskedFloat& asked) {
-    return report::expected_size(one.opened->model.graph, one.model.graph, one.attachment, one.placement,
-                                 one.settings.config, model_bytes, asked);
+    const int64_t bytes = report::expected_size(one.opened->model.graph, one.model.graph, one.attachment, one.placement,
+                                                one.settings.config, model_bytes, asked);
+    if (!one.bodies || asked.constants) return bytes;
+    const Graph& kernels = one.bodies->kernels.model.graph;
+    return report::expected_size(kernels, kernels, one.bodies->attachment, one.bodies->placement, one.settings.config,
+                                 bytes, {});
   };
   coverage.estimated_size_bytes = coverage.estimated_largest_bytes = expected(job, {});
   if (!front_ends.empty()) {

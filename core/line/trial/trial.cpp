@@ -11,6 +11,7 @@
 #include "core/export/apply_plan.h"
 #include "core/graph/softmax_input.h"
 #include "core/graph/uses.h"
+#include "core/job/body_job.h"
 #include "core/ops/registry.h"
 #include "core/samples/selection.h"
 
@@ -264,14 +265,17 @@ void Trial::begin_next() {
 
 namespace {
 
-/// By name, in the order of the graph, each once.
-std::vector<std::string> stored_constants(const Draft& draft) {
+/// By name, in the order of the graph, each once; then those that bodies read.
+std::vector<std::string> stored_constants(const Draft& draft, const Job& job) {
   std::vector<std::string> names;
   for (const ptq::ConstantPlan& one : draft.plan.constants) {
     if (one.tied) continue;  // a kernel has its integers anyway
     const std::string& name = draft.model.graph.name_of(draft.model.graph.find(one.node)->inputs[one.input]);
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
+  if (job.bodies)
+    for (const ptq::BodyWeight& one : job.bodies->kernels.weights)
+      if (std::find(names.begin(), names.end(), one.name) == names.end()) names.push_back(one.name);
   return names;
 }
 
@@ -292,10 +296,10 @@ bool Trial::begin(Candidate candidate) {
     seen_.measured = {}, seen_.rounded = {};
     Draft draft = tersor::draft(*job, seen_);
     const auto* constants = std::get_if<ConstantTrial::InFloat>(&candidate.subject);
-    const bool is_new =
-        judged_
-            .insert(draft.digest + std::to_string(static_cast<int>(candidate.biases)) + (candidate.rounds ? "+" : ""))
-            .second;
+    std::string model = draft.digest + std::to_string(static_cast<int>(candidate.biases));
+    if (candidate.rounds) model += "+";
+    for (const std::string& name : candidate.choices.in_float) model += "\n" + name;  // bodies' are not in the plan
+    const bool is_new = judged_.insert(std::move(model)).second;
     if (!is_new && !(constants != nullptr && constants->is_last)) return false;
     candidate_job_ = std::move(job);
     draft_ = std::move(draft);
@@ -330,7 +334,8 @@ void Trial::begin_judging() {
     while (stride_ * 2 * kFewestJudged <= held_.size()) stride_ *= 2;
   judge_more();
   sweep_ = nullptr;
-  const Model quantized = ptq::apply_restored(draft_->model, corrected_plan(*candidate_job_, *draft_, seen_.measured));
+  Model quantized = ptq::apply_restored(draft_->model, corrected_plan(*candidate_job_, *draft_, seen_.measured));
+  store_body_weights(*candidate_job_, quantized);
   program_ = run::Program::compile(quantized, ops::standard(), judged_values(quantized));
 }
 
@@ -387,7 +392,7 @@ void Trial::judge(const Unchanged&, std::vector<HeldError> errors) {
   best_ = std::move(errors);
   const double decibels = std::min(pooled_decibels(best_), median_decibels(best_));
   if (tries_float_constants(*job_, contest_->word()) && (prefers_accuracy() || decibels < kGoodEnough))
-    constants_.emplace(stored_constants(*draft_), prefers_accuracy());
+    constants_.emplace(stored_constants(*draft_, *candidate_job_), prefers_accuracy());
 }
 
 /// What was tried so far had its biases corrected by statistics alone, and nearest integers for weights.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An If whose condition is constant gives way to the nodes of the branch that it takes. What the branch makes gets
-// names that no graph of the model has yet, except its outputs, which take the names of the If's.
+// names that no graph of the model has yet, except its outputs, which take the names of the If's. An If that always
+// took the same branch stays, and has the nodes of that branch before it.
 #include <map>
 #include <set>
 
@@ -146,7 +147,51 @@ int inline_once(Model& model) {
   return changed;
 }
 
+/// A branch that gives out what lies outside under these names.
+Subgraph passing_on(const Graph& branch, const Graph& graph, const std::vector<ValueId>& made) {
+  auto body = std::make_shared<Graph>();
+  body->name = branch.name;
+  for (size_t k = 0; k < made.size(); ++k) {
+    const Value& declared = branch.value(branch.outputs[k]);
+    Node node;
+    node.op_type = "Identity";
+    node.inputs = {body->add_value(graph.name_of(made[k]))};
+    node.outputs = {body->add_unique_value(declared.name, declared.dtype)};
+    body->value(node.outputs[0]).shape = declared.shape;
+    body->outputs.push_back(node.outputs[0]);
+    body->append(std::move(node));
+  }
+  return body;
+}
+
 }  // namespace
+
+int hoist_branches(Model& model, const std::map<std::string, bool>& taken) {
+  Graph& graph = model.graph;
+  int changed = 0;
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    Node node = graph.nodes()[i];
+    const auto found = taken.find(graph.label_of(node));
+    if (!node.is("If") || found == taken.end()) continue;
+    const char* const key = found->second ? "then_branch" : "else_branch";
+    const auto* held = node.attribute<Subgraph>(key);
+    if (held == nullptr || *held == nullptr || (*held)->outputs.size() != node.outputs.size()) continue;
+    const Subgraph branch = *held;
+    Node inside = node;
+    for (size_t k = 0; k < inside.outputs.size(); ++k) {
+      const Value& declared = branch->value(branch->outputs[k]);
+      inside.outputs[k] = graph.add_unique_value(declared.name + "_of_branch", declared.dtype);
+      graph.value(inside.outputs[k]).shape = declared.shape;
+    }
+    std::vector<Node> made = Inlining(graph, *branch, inside).nodes();
+    node.attributes[key] = passing_on(*branch, graph, inside.outputs);
+    graph.nodes()[i] = std::move(node);
+    for (size_t k = 0; k < made.size(); ++k) graph.insert(i + k, std::move(made[k]));
+    i += made.size();
+    ++changed;
+  }
+  return changed;
+}
 
 int inline_constant_if(Model& model) {
   int total = 0;

@@ -4,6 +4,9 @@
 // places it changed. pipeline.h runs them in their order.
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "core/graph/graph.h"
 
 namespace tersor::passes {
@@ -21,6 +24,10 @@ int collapse_linear(Model& model);
 int collapse_residual(Model& model);
 int copy_shared_weights(Model& model);
 int remove_unused(Model& model);
+/// Not part of the pipeline: the nodes of these branches of Ifs (by label_of(); true: then_branch) stand before the If,
+/// and the branch passes on what they make. Same results where the branch is taken; elsewhere they run in vain.
+/// export/sink_branches.h undoes it.
+int hoist_branches(Model& model, const std::map<std::string, bool>& taken);
 /// Not part of the pipeline: for a model that is quantized already.
 int share_equal_constants(Model& model);
 
