@@ -593,16 +593,24 @@ describe('advice on an error', () => {
   it('names no operator that is a view of its input, or in float', () => {
     const rows = [{ op: 'Squeeze', domain: '', nodes: 1, support: 'moves', reason: '', mac_share: null } as const];
     const named = (stays: Coverage['stays_float']) =>
-      advise(factsOf({ layers, report: { coverage: { ...coverage, rows, stays_float: stays } } as Partial<Report> })).find(
-        ({ id }) => id === 'one-layer',
-      )?.change;
+      advise(
+        factsOf({ layers, report: { coverage: { ...coverage, rows, stays_float: stays } } as Partial<Report> }),
+      ).find(({ id }) => id === 'one-layer')?.change;
     expect(named([])).toEqual({ kind: 'float', name: 'conv' });
     expect(named([{ name: 'conv', op: 'Conv', reason: '' }])).toBeUndefined();
   });
 });
 
 it('takes another order of the classes for the cause only where no other preset is', () => {
-  const order = { outputs: new Map([[0, 1]]), correct: 90, heldCorrect: 88, before: 18, count: 100, preset: null, examples: [] };
+  const order = {
+    outputs: new Map([[0, 1]]),
+    correct: 90,
+    heldCorrect: 88,
+    before: 18,
+    count: 100,
+    preset: null,
+    examples: [],
+  };
   const found = floatFault({ ...factsOf({}), order });
   expect([found?.id, found?.change]).toEqual(['labels-reordered', { kind: 'label-order', order }]);
   const trial = { best: 'unit', samples: 40, is_chance: false, tried: [{ name: 'unit', right: 38 }] };
