@@ -79,7 +79,7 @@ it('takes the operators of operator sets as JSON, and says which set is not ther
   await button(page, 'Change settings').click();
   await unfold(page, 'Activations');
   const settings = region(page, 'Settings');
-  const field = settings.getByLabel('What operator sets stand for, as JSON');
+  const field = settings.getByLabel('Operators of each set of the platform, as JSON');
   const enter = async (text) => {
     await field.fill(text);
     await field.blur();
