@@ -43,7 +43,11 @@ function cancelIn(page, title) {
     (wanted) =>
       new Promise((resolve) => {
         const find = (name) => [...document.querySelectorAll('.main-button')].find((b) => b.textContent === name);
+        const begin = performance.now();
+        let hasBegun = false;
         const look = () => {
+          hasBegun ||= find('Cancel') !== undefined;
+          if (!hasBegun && performance.now() - begin < 2000) return setTimeout(look, 0);
           const running = document.querySelector('.stage-running .stage-title')?.firstChild?.textContent ?? '';
           if (!find('Cancel')) return resolve(null);
           if (running !== wanted) return setTimeout(look, 0);

@@ -121,7 +121,7 @@ export function App() {
   return (
     <>
       <Header />
-      <main class={`main ${hasDock.value ? 'has-dock' : ''} ${hasSheet.value ? 'has-sheet' : ''}`}>
+      <main class={`main${hasDock.value ? ' has-dock' : ''}${hasSheet.value ? ' has-sheet' : ''}`}>
         {atStart.value ? <Landing /> : <h1 class="visually-hidden">Tersor: quantize a neural network</h1>}
         {isOutdated.value && <Outdated />}
         {engineProblem.value && <ProblemCard problem={engineProblem.value} />}
