@@ -49,17 +49,23 @@ const regions = [
   ['Change settings', 'Close settings'],
 ];
 
-it('is under 1.3 MB compressed, without the demo and what loads on first use', async () => {
+// 1.3 MB were asked before the engine read .tflite files, which were granted 60 kB.
+it('is under 1.32 MB compressed, without the demo and what loads on first use', async () => {
   const onFirstUse =
     /^assets\/((GraphView|Help|Verification|verify|layout\.worker|aside\.worker|verify\.worker)-|tersor-(?!light-|sans-))/;
   const files = (await readdir(siteFolder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name))
-    .filter((file) => !/^(demo\/|verify\/|tersor\.html$)/.test(path.relative(siteFolder, file)))
+    .filter(
+      (file) =>
+        !/^(demo\/|verify\/|fonts\/|tersor\.html$|THIRD_PARTY_NOTICES\.txt$|sbom\.cdx\.json$)/.test(
+          path.relative(siteFolder, file),
+        ),
+    )
     .filter((file) => !onFirstUse.test(path.relative(siteFolder, file)));
   const sizes = await Promise.all(files.map(async (file) => gzipSync(await readFile(file), { level: 9 }).length));
   expect(files.filter((file) => file.endsWith('.wasm')).length).toBe(1);
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(1.3e6);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(1.32e6);
 });
 
 describe('accessibility and width', () => {
