@@ -91,7 +91,11 @@ it.each(viewports)(
         await untilCanQuantize(page);
         await samples.getByText('4 calibrate', { exact: true }).first().waitFor();
         expect([kind, await samples.getByRole('alert').count()]).toEqual([kind, 0]);
-        if (recipe) await region(page, 'Settings').getByText(/^[1-9]\d* changed$/).first().waitFor();
+        if (recipe)
+          await region(page, 'Settings')
+            .getByText(/^[1-9]\d* changed$/)
+            .first()
+            .waitFor();
       }
       if (!recipe) {
         await button(page, 'Change settings').click();
