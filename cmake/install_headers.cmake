@@ -3,7 +3,7 @@
 
 cmake_minimum_required(VERSION 3.25)
 set(todo
-  core/job/tersor.h core/job/given_settings.h core/job/json_settings.h core/report/report_of.h core/trial/trial.h core/trial/taken_branches.h core/trial/trial_runner.h core/trial/try_preprocessings.h core/rounds/gathering.h
+  core/job/tersor.h core/job/given_settings.h core/job/json_settings.h core/report/report_of.h core/trial/trial.h core/trial/take_samples.h core/trial/trial_runner.h core/trial/try_preprocessings.h core/rounds/gathering.h
   core/base/json.h
   core/onnx/read.h core/onnx/write.h core/onnx/convert_opset.h
   core/samples/data_set.h core/samples/given_arrays.h core/samples/labels.h core/samples/sample_digest.h core/samples/selection.h

@@ -29,7 +29,7 @@
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
 #include "core/trainable/quantizer_config.h"
-#include "core/trial/taken_branches.h"
+#include "core/trial/take_samples.h"
 #include "core/trial/try_preprocessings.h"
 
 namespace tersor::python {
@@ -107,8 +107,7 @@ std::vector<std::byte> calibrate(const OpenModel& model, const samples::DataSet&
                 "There is no shard " + std::to_string(shard.number) + " of " + std::to_string(shard.count) + ".",
                 "shard", "(2, 3) is the second of three.");
   Settings given = read_settings(parse_json(settings, "settings"), nullptr);
-  given.preprocessing = preprocessing_text(data);
-  given.taken_branches = taken_branches(model.opened->model, data.shared_from_this());
+  take_samples(model.opened->model, data.shared_from_this(), given);
   const auto job = prepare(model.opened, std::move(given));
   const ByteBuffer file = calibrate::write(calibrate_shard(job, data, spread(data, limit), shard, workforce));
   return {file.begin(), file.end()};
@@ -134,8 +133,7 @@ QuantizedModel quantize(const OpenModel& model, const std::string& settings, con
     check_expected_size(*job);
     gathered = gather(job, empty_statistics(*job), nullptr, workforce);
   } else if (options.statistics.empty()) {
-    given.preprocessing = preprocessing_text(*options.data);
-    given.taken_branches = taken_branches(model.opened->model, options.data);
+    take_samples(model.opened->model, options.data, given);
     const auto job = prepare(model.opened, std::move(given));
     check_expected_size(*job);
     gathered = gather(job, *options.data, spread(*options.data, options.limit), workforce, training);
@@ -148,8 +146,7 @@ QuantizedModel quantize(const OpenModel& model, const std::string& settings, con
         !missing.empty() && !json.at("allow_mismatch").get<bool>())
       throw Error(ErrorCode::kMismatch, missing, "statistics",
                   "Give the other parts as well. To go on with these alone, set allow_mismatch.");
-    given.preprocessing = statistics.provenance.preprocessing;
-    given.taken_branches = taken_branches(model.opened, given, statistics);
+    take_samples(model.opened, statistics, given);
     const auto job = prepare(model.opened, std::move(given));
     gathered = gather(job, std::move(statistics), options.data.get(), workforce, training);
   }

@@ -30,10 +30,6 @@ Error no_such(const std::string& what, const std::string& key) {
   return {ErrorCode::kInternal, "There is no " + what + " \"" + key + "\" in this worker."};
 }
 
-std::string preprocessing_text(const samples::DataSet* data) {
-  return data != nullptr && data->is_preprocessed() ? to_text(to_json(data->preprocessing()), false) : "null";
-}
-
 simulate::Profile profile_of(const Json& settings) {
   const Json& word = settings.at("runtime");
   return word.is_null() ? simulate::Profile::kX64
@@ -347,8 +343,7 @@ void Session::begin_job(const std::string& key, const std::string& kind, const s
   running.inputs = samples::model_inputs(opened.opened->model.graph);
   if (kind == "calibrate") {
     Settings chosen = read_settings(settings, nullptr);
-    chosen.preprocessing = preprocessing_text(running.data.get());
-    if (running.data) chosen.taken_branches = taken_branches(opened.opened->model, running.data);
+    if (running.data) take_samples(opened.opened->model, running.data, chosen);
     running.job = make_calibration(*job_of(opened, std::move(chosen)), settings.at("of").get<uint64_t>());
   } else if (kind == "evaluate") {
     std::optional<std::vector<int64_t>> reference;
@@ -463,8 +458,7 @@ std::string Session::begin_sweep(const std::string& key, const std::string& text
   OpenModel& opened = model(settings.at("model").get<std::string>());
   running.inputs = samples::model_inputs(opened.opened->model.graph);
   calibrate::Statistics statistics = calibrate::read(copied(statistics_file).view);
-  chosen.preprocessing = statistics.provenance.preprocessing;
-  chosen.taken_branches = taken_branches(opened.opened, chosen, statistics);
+  take_samples(opened.opened, statistics, chosen);
   const auto job = job_of(opened, std::move(chosen));
   Gathering::Options options;
   if (const Json& labels = settings.at("labels"); !labels.is_null())
@@ -530,8 +524,7 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   if (!file.view.empty()) statistics = calibrate::read(file.view);
   std::optional<config::Recipe> recipe;
   Settings settings = read_settings(json, &recipe);
-  settings.preprocessing = file.view.empty() ? "null" : statistics.provenance.preprocessing;
-  if (!file.view.empty()) settings.taken_branches = taken_branches(opened.opened, settings, statistics);
+  if (!file.view.empty()) take_samples(opened.opened, statistics, settings);
   report_progress(progress, {"choose", 0, 1, {}});
   const auto plain = job_of(opened, std::move(settings));
   if (file.view.empty()) statistics = empty_statistics(*plain);

@@ -18,7 +18,7 @@
 #include "core/report/range_choices.h"
 #include "core/run/program.h"
 #include "core/samples/data_set.h"
-#include "core/trial/taken_branches.h"
+#include "core/trial/take_samples.h"
 #include "core/trial/try_preprocessings.h"
 #include "wasm/gather_job.h"
 #include "wasm/sample_job.h"

@@ -12,7 +12,7 @@
 #include "core/cli/shard_option.h"
 #include "core/native/gather.h"
 #include "core/native/size_text.h"
-#include "core/trial/taken_branches.h"
+#include "core/trial/take_samples.h"
 
 namespace tersor::cli {
 
@@ -33,8 +33,7 @@ void calibrate_model(CalibrateOptions& options) {
   auto opened = std::make_shared<const OpenedModel>(opened_model(std::move(file)));
   Settings settings = read_settings(options.settings, std::nullopt, &opened->model.graph);
   const auto data = open_data(options.data, opened->model, options.json);
-  settings.preprocessing = preprocessing_text(*data);
-  settings.taken_branches = taken_branches(opened->model, data);
+  take_samples(opened->model, data, settings);
   const auto job = prepare(opened, std::move(settings));
   const auto memory = calibration_bytes(*job);
   if (memory && !options.json) print("memory: at most %s for each thread\n", size_text(*memory).c_str());

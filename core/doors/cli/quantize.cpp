@@ -36,7 +36,7 @@
 #include "core/simulate/program.h"
 #include "core/tflite/board_source.h"
 #include "core/tflite/read.h"
-#include "core/trial/taken_branches.h"
+#include "core/trial/take_samples.h"
 #include "core/trial/trial.h"
 
 namespace tersor::cli {
@@ -112,8 +112,7 @@ GatheredData gather_within(QuantizeOptions& options, Settings settings,
                            const std::shared_ptr<const OpenedModel>& opened) {
   const char* option = options.accuracy ? "--accuracy" : "--sqnr";
   const auto data = open_data(options.data, opened->model, options.json || options.quiet);
-  settings.preprocessing = preprocessing_text(*data);
-  settings.taken_branches = taken_branches(opened->model, data);
+  take_samples(opened->model, data, settings);
   settings.own_statistics_only = options.report_path.empty();
   const std::vector<int64_t> labels = options.report.labels = labels_if_any(options.data, *data);
   if (options.accuracy && labels.empty())
@@ -158,8 +157,7 @@ GatheredData gather_within_file(QuantizeOptions& options, Settings settings,
                                 const std::shared_ptr<const OpenedModel>& opened) {
   const auto bytes = static_cast<size_t>(amount_of(options.file_size, "--file-size"));
   const auto data = open_data(options.data, opened->model, options.json || options.quiet);
-  settings.preprocessing = preprocessing_text(*data);
-  settings.taken_branches = taken_branches(opened->model, data);
+  take_samples(opened->model, data, settings);
   settings.own_statistics_only = options.report_path.empty();
   options.report.labels = labels_if_any(options.data, *data);
   BudgetCurve curve(opened, std::move(settings), data, samples_to_calibrate(options.data, *data), {},
@@ -184,8 +182,7 @@ GatheredData gather_data(QuantizeOptions& options, Settings settings,
   if (!options.stats.empty()) {
     calibrate::Statistics statistics = read_statistics(options.stats);
     check_parts(statistics, options.anyway);
-    settings.preprocessing = statistics.provenance.preprocessing;
-    settings.taken_branches = taken_branches(opened, settings, statistics);
+    take_samples(opened, statistics, settings);
     const auto job = prepare(opened, std::move(settings));
     if (options.data.data.empty()) {
       if (Trial::is_wanted(*job, statistics))
@@ -207,8 +204,7 @@ GatheredData gather_data(QuantizeOptions& options, Settings settings,
     return {gather(job, empty_statistics(*job), nullptr, options.workforce), nullptr};
   }
   const auto data = open_data(options.data, opened->model, options.json || options.quiet);
-  settings.preprocessing = preprocessing_text(*data);
-  settings.taken_branches = taken_branches(opened->model, data);
+  take_samples(opened->model, data, settings);
   settings.own_statistics_only = options.report_path.empty() && !options.measure;
   read_labels(options, settings, *data);
   const auto job = prepare(opened, std::move(settings));

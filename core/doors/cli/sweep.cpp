@@ -17,7 +17,7 @@
 #include "core/cli/statistics_files.h"
 #include "core/native/join_statistics.h"
 #include "core/native/gather.h"
-#include "core/trial/taken_branches.h"
+#include "core/trial/take_samples.h"
 
 namespace tersor::cli {
 
@@ -48,8 +48,7 @@ void sweep_model(const SweepCommand& command) {
   calibrate::Statistics statistics = read_statistics(command.stats);
   if (const std::string missing = missing_parts(statistics); !missing.empty())
     throw Error(ErrorCode::kMismatch, missing, "--stats", "Give the other parts as well.");
-  settings.preprocessing = statistics.provenance.preprocessing;
-  settings.taken_branches = taken_branches(opened, settings, statistics);
+  take_samples(opened, statistics, settings);
   const auto data = open_data(command.data, opened->model, command.json);
   Gathering gathering(prepare(opened, std::move(settings)), std::move(statistics), {.trains = false});
   take_passes(gathering, *data, nullptr, command.workforce, {}, [&](const Gathered& so_far) {

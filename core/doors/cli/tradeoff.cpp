@@ -14,7 +14,7 @@
 #include "core/cli/settings_option.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/size_text.h"
-#include "core/trial/taken_branches.h"
+#include "core/trial/take_samples.h"
 
 namespace tersor::cli {
 
@@ -76,8 +76,7 @@ void trade_off(const TradeoffOptions& options) {
   Settings settings = read_settings(options.settings, recipe, &opened->model.graph);
   if (!options.output.empty()) expect_writable(options.output);
   const auto data = open_data(options.data, opened->model, options.json);
-  settings.preprocessing = preprocessing_text(*data);
-  settings.taken_branches = taken_branches(opened->model, data);
+  take_samples(opened->model, data, settings);
   BudgetCurve curve(opened, std::move(settings), data, samples_to_calibrate(options.data, *data),
                     labels_if_any(options.data, *data), options.workforce);
   const Resource resource = curve.resource();

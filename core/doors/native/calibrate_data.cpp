@@ -18,10 +18,6 @@ std::vector<samples::InputSpec> input_specs(const Graph& graph) {
   return samples::model_inputs(graph);
 }
 
-std::string preprocessing_text(const samples::DataSet& data) {
-  return data.is_preprocessed() ? to_text(to_json(data.preprocessing()), false) : "null";
-}
-
 namespace {
 
 constexpr const char* kCalibrate = "calibrate";

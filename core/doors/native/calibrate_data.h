@@ -15,9 +15,6 @@ namespace tersor {
 /// What the model's inputs take, in graph order.
 std::vector<samples::InputSpec> input_specs(const Graph& graph);
 
-/// The JSON text of the preprocessing that enters statistics and recipe: "null" where samples are no pictures.
-std::string preprocessing_text(const samples::DataSet& data);
-
 /// One of several parts of the samples, each for a process of its own.
 struct Shard {
   int64_t number = 1;  // 1 ... count

@@ -8,7 +8,6 @@
 #include "core/base/json.h"
 #include "core/base/names.h"
 #include "core/graph/uses.h"
-#include "core/native/calibrate_data.h"
 #include "core/native/gather.h"
 #include "core/native/stage_count.h"
 #include "core/onnx/rewrite_forms.h"
@@ -17,6 +16,7 @@
 #include "core/samples/selection.h"
 #include "core/simulate/program.h"
 #include "core/tpc/builtin.h"
+#include "core/trial/take_samples.h"
 
 namespace tersor {
 
@@ -88,7 +88,7 @@ class Maker {
     variant.platform = request_.data ? kind.platform : kind.platform_alone;
     Settings settings{tpc::get_target_platform_capabilities(variant.platform), {}};
     settings.own_statistics_only = true;
-    if (request_.data) settings.preprocessing = preprocessing_text(*request_.data);
+    if (request_.data) take_samples(model(), request_.data, settings);
     const auto job = prepare(request_.opened, std::move(settings));
     const Gathered gathered = request_.data ? gather(job, *request_.data, request_.calibrated, request_.workforce)
                                             : gather(job, empty_statistics(*job), nullptr, request_.workforce);

@@ -39,11 +39,11 @@ std::vector<const Node*> ifs_of(const Model& model) {
 
 std::map<std::string, bool> taken_branches(const Model& model, const std::shared_ptr<const samples::DataSet>& data) {
   const std::vector<const Node*> ifs = ifs_of(model);
+  std::map<std::string, bool> taken;
+  if (ifs.empty() || data->size() == 0) return taken;
   Model conditions = model;
   conditions.graph.outputs.clear();
   for (const Node* const node : ifs) conditions.graph.outputs.push_back(node->inputs[0]);
-  std::map<std::string, bool> taken;
-  if (ifs.empty() || data->size() == 0) return taken;
   try {
     run::Runner runner(run::Program::compile(conditions, ops::standard()));
     samples::SampleReader reader(data);
