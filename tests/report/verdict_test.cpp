@@ -46,6 +46,14 @@ report::LayerRow layer(const std::string& name, double share, double outlier) {
   return row;
 }
 
+/// Where the first output has so many decibels, and keeps `same` of `count`.
+Usability word_of(report::Report& report, double decibels, int64_t same, int64_t count) {
+  report::OutputComparison& output = report.comparison->outputs[0];
+  report.comparison->output_sqnr_db = output.sqnr_db = decibels;
+  output.kept = evaluate::Agreement{same, count};
+  return verdict_of(report).usability;
+}
+
 }  // namespace
 
 TEST_CASE("agreement decides where the output is a list of classes, decibels elsewhere") {
@@ -220,25 +228,20 @@ TEST_CASE("maps and scores are judged by what is kept of them") {
   report::Report report = compared(15);
   report.comparison->outputs = {{"mask", 15}};
   report::OutputComparison& output = report.comparison->outputs[0];
-  const auto word = [&](double decibels, int64_t same, int64_t count) {
-    report.comparison->output_sqnr_db = output.sqnr_db = decibels;
-    output.kept = evaluate::Agreement{same, count};
-    return verdict_of(report).usability;
-  };
   for (const auto kind : {report::OutputKind::kMap, report::OutputKind::kScores}) {
     output.kind = kind;
-    CHECK(word(15, 960, 1000) == Usability::kUsable);
-    CHECK(word(15, 900, 1000) == Usability::kUsableWithCare);
-    CHECK(word(15, 800, 1000) == Usability::kNotUsable);
-    CHECK(word(25, 800, 1000) == Usability::kUsableWithCare);
-    CHECK(word(9, 1000, 1000) == Usability::kUsableWithCare);
-    CHECK(word(25, 12, 15) == Usability::kUsable);         // too few answers, so its values count
-    CHECK(word(25, 0, 15) == Usability::kUsableWithCare);  // few, and enough to know that they are lost
-    CHECK(word(15, 0, 3) == Usability::kNotUsable);
-    CHECK(word(9, 15, 15) == Usability::kNotUsable);
+    CHECK(word_of(report, 15, 960, 1000) == Usability::kUsable);
+    CHECK(word_of(report, 15, 900, 1000) == Usability::kUsableWithCare);
+    CHECK(word_of(report, 15, 800, 1000) == Usability::kNotUsable);
+    CHECK(word_of(report, 25, 800, 1000) == Usability::kUsableWithCare);
+    CHECK(word_of(report, 9, 1000, 1000) == Usability::kUsableWithCare);
+    CHECK(word_of(report, 25, 12, 15) == Usability::kUsable);         // too few answers, so its values count
+    CHECK(word_of(report, 25, 0, 15) == Usability::kUsableWithCare);  // few, and enough to know that they are lost
+    CHECK(word_of(report, 15, 0, 3) == Usability::kNotUsable);
+    CHECK(word_of(report, 9, 15, 15) == Usability::kNotUsable);
   }
   output.kind = report::OutputKind::kMap;
-  word(25, 973, 1000);
+  word_of(report, 25, 973, 1000);
   REQUIRE_THAT(verdict_of(report).reason, Contains("; 97.3 % of 1000 places of \"mask\" are kept"));
 }
 
@@ -246,21 +249,16 @@ TEST_CASE("detections are judged by what is kept of them, however far apart the 
   report::Report report = compared(43);
   report.comparison->outputs = {{"y", 43}};
   report::OutputComparison& output = report.comparison->outputs[0];
-  const auto word = [&](double decibels, int64_t same, int64_t count) {
-    report.comparison->output_sqnr_db = output.sqnr_db = decibels;
-    output.kept = evaluate::Agreement{same, count};
-    return verdict_of(report).usability;
-  };
   for (const auto kind : {report::OutputKind::kBoxes, report::OutputKind::kDetections}) {
     output.kind = kind;
-    CHECK(word(43, 94, 96) == Usability::kUsable);
+    CHECK(word_of(report, 43, 94, 96) == Usability::kUsable);
     CHECK_THAT(verdict_of(report).reason, Contains("; 94 of 96 detections of \"y\" are kept (score 0.25, IoU 0.5)"));
-    CHECK(word(43, 0, 96) == Usability::kNotUsable);
-    CHECK(word(43, 0, 3) == Usability::kNotUsable);
-    CHECK(word(43, 2, 3) == Usability::kUsable);  // says nothing, so the values count
-    CHECK(word(43, 85, 96) == Usability::kUsableWithCare);
+    CHECK(word_of(report, 43, 0, 96) == Usability::kNotUsable);
+    CHECK(word_of(report, 43, 0, 3) == Usability::kNotUsable);
+    CHECK(word_of(report, 43, 2, 3) == Usability::kUsable);  // says nothing, so the values count
+    CHECK(word_of(report, 43, 85, 96) == Usability::kUsableWithCare);
   }
-  word(43, 96, 96);
+  word_of(report, 43, 96, 96);
   output.parts = {{1, "0 to 3", 1, 43, report::OutputKind::kBoxes}, {1, "4 to 5", 0.5, 0, report::OutputKind::kScores}};
   CHECK(verdict_of(report).usability == Usability::kNotUsable);
   CHECK_THAT(verdict_of(report).reason, Contains("; the scores of \"y\" keep 0.0 dB"));

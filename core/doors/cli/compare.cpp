@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor compare: the float model beside the quantized one, layer by layer.
-#include "core/base/number_text.h"
 #include "core/report/compare.h"
 
 #include <cinttypes>
 #include <cmath>
 #include <memory>
 
+#include "core/base/number_text.h"
 #include "core/base/json.h"
 #include "core/base/sort_stably.h"
 #include "core/cli/command.h"

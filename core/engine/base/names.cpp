@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/number_text.h"
 #include "core/base/names.h"
 
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/number_text.h"
 #include "core/base/utf8.h"
 
 namespace tersor {

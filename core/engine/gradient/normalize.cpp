@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/ops/layouts.h"
 #include "core/gradient/kernel.h"
 #include "core/graph/attribute_defaults.h"
 #include "core/kernels/elementwise.h"
 #include "core/kernels/moments.h"
 #include "core/kernels/transcendental.h"
+#include "core/ops/layouts.h"
 #include "core/ops/refuse.h"
 
 namespace tersor::gradient {

@@ -8,10 +8,10 @@
 // And what the loss is made of: the distance of two tensors, and the cross-entropy of a label.
 #include <algorithm>
 
-#include "core/ops/layouts.h"
 #include "core/gradient/kernel.h"
 #include "core/kernels/gradients.h"
 #include "core/kernels/transcendental.h"
+#include "core/ops/layouts.h"
 #include "core/ops/refuse.h"
 
 namespace tersor::gradient {

@@ -4,12 +4,12 @@
 // are standardized.
 #include <cmath>
 
-#include "core/ops/layouts.h"
 #include "core/graph/attribute_defaults.h"
 #include "core/kernels/elementwise.h"
 #include "core/kernels/moments.h"
 #include "core/ops/clamp.h"
 #include "core/ops/families.h"
+#include "core/ops/layouts.h"
 #include "core/ops/refuse.h"
 
 namespace tersor::ops {

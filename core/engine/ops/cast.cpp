@@ -5,8 +5,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/ops/layouts.h"
 #include "core/ops/families.h"
+#include "core/ops/layouts.h"
 #include "core/ops/refuse.h"
 #include "core/tensor/float16.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Relu and Clip: the clamps that a producer may apply for them.
-#include "core/ops/layouts.h"
 #include "core/ops/clamp.h"
+#include "core/ops/layouts.h"
 
 #include <cmath>
 #include <limits>

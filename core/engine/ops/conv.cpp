@@ -3,12 +3,12 @@
 // sum of plane convolutions over the taps of the first.
 #include <algorithm>
 
-#include "core/ops/layouts.h"
 #include "core/graph/attribute_defaults.h"
 #include "core/kernels/conv.h"
 #include "core/kernels/elementwise.h"
 #include "core/ops/clamp.h"
 #include "core/ops/families.h"
+#include "core/ops/layouts.h"
 #include "core/ops/refuse.h"
 #include "core/ops/window.h"
 

@@ -3,11 +3,11 @@
 // of a matrix product; they are added to the output places that they reach, input place after input place.
 #include <algorithm>
 
-#include "core/ops/layouts.h"
 #include "core/graph/attribute_defaults.h"
 #include "core/kernels/gemm.h"
 #include "core/ops/clamp.h"
 #include "core/ops/families.h"
+#include "core/ops/layouts.h"
 #include "core/ops/refuse.h"
 #include "core/ops/window.h"
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/ops/layouts.h"
 #include "core/graph/attribute_defaults.h"
 #include "core/ops/families.h"
 #include "core/ops/integer_list.h"
+#include "core/ops/layouts.h"
 #include "core/ops/refuse.h"
 #include "core/ops/strided.h"
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "core/ops/layouts.h"
 #include "core/ops/families.h"
 #include "core/ops/integer_list.h"
+#include "core/ops/layouts.h"
 #include "core/ops/refuse.h"
 #include "core/ops/strided.h"
 

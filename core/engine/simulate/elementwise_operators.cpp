@@ -4,9 +4,9 @@
 #include <array>
 #include <cstring>
 
-#include "core/ops/layouts.h"
 #include "core/kernels/runtime_functions.h"
 #include "core/ops/broadcast.h"
+#include "core/ops/layouts.h"
 #include "core/ops/refuse.h"
 #include "core/simulate/operator_parts.h"
 #include "core/simulate/qlinear_binary.h"

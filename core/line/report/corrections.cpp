@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/number_text.h"
 #include "core/report/corrections.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
+#include "core/base/number_text.h"
 #include "core/correct/corrections.h"
 
 namespace tersor::report {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/number_text.h"
 #include "core/report/fastest_file.h"
 
 #include <algorithm>
 
+#include "core/base/number_text.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/names.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/number_text.h"
 #include "core/report/range_remarks.h"
 
+#include "core/base/number_text.h"
 #include "core/choose/block_weight.h"
 #include "core/choose/pad_fillers.h"
 #include "core/graph/uses.h"

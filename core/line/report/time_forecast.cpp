@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/number_text.h"
 #include "core/report/time_forecast.h"
 
 #include <algorithm>
 
+#include "core/base/number_text.h"
 #include "core/base/names.h"
 #include "core/cost/expected_time.h"
 
