@@ -101,13 +101,14 @@ class Bernoulli : public Kernel {
   }
 
   void run(const Call& call) const override {
-    with_number_type(call.inputs[0].dtype(), [&](auto of_input) {
-      const auto p = call.inputs[0].values<decltype(of_input)>();
-      with_value_type(call.outputs[0].type->dtype, [&](auto of_output) {
-        const auto y = call.outputs[0].values<decltype(of_output)>();
-        for (size_t k = 0; k < y.size(); ++k)
-          y[k] = static_cast<decltype(of_output)>(noise_.fraction(k) <= static_cast<double>(p[k]) ? 1 : 0);
-      });
+    std::vector<bool> ones;
+    with_number_type(call.inputs[0].dtype(), [&](auto zero) {
+      for (const auto p : call.inputs[0].values<decltype(zero)>())
+        ones.push_back(noise_.fraction(ones.size()) <= static_cast<double>(p));
+    });
+    with_value_type(call.outputs[0].type->dtype, [&](auto zero) {
+      const auto y = call.outputs[0].values<decltype(zero)>();
+      for (size_t k = 0; k < y.size(); ++k) y[k] = static_cast<decltype(zero)>(ones[k] ? 1 : 0);
     });
   }
 
