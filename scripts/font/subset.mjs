@@ -3,7 +3,7 @@
 // Cuts the page's typeface out of IBM Plex Sans (OFL 1.1): weights 400 to 600, the glyphs the page writes, as one woff2.
 // The licence reserves the name "Plex", so the subset calls itself "Tersor Sans".
 
-import { readFile, writeFile, mkdir, rename } from 'node:fs/promises';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,11 +11,12 @@ import { fileURLToPath } from 'node:url';
 const require = createRequire(import.meta.url);
 const family = 'Tersor Sans';
 
-/** Latin letters of file and node names, and the signs of numbers, units and formulas. */
+/** ASCII, and the signs of the page's texts, numbers, units and formulas. Accented letters stand only in names that a user brings; the system's
+ * typeface writes those. */
 function characters() {
   const codes = [];
   for (let code = 0x20; code < 0x7f; ++code) codes.push(code);
-  for (let code = 0xa0; code <= 0xff; ++code) codes.push(code);
+  for (let code = 0xa0; code < 0xc0; ++code) codes.push(code);
   const signs = '‐–—‘’“”…‹›′″−×÷±≈≠≤≥∞→←↑↓σΔµπλ√·•€™ ⁄';
   return String.fromCodePoint(...codes) + signs + '\u2009\u202f';
 }
@@ -120,14 +121,14 @@ function withName(sfnt, name) {
   return file;
 }
 
-/** Writes the woff2 to `path` unless it is there already. */
+/** Writes the woff2 to `path` unless it is there, and newer than this script. */
 export async function makeFont(path) {
-  try {
-    await readFile(path);
-    return;
-  } catch {
-    // made below
-  }
+  const written = (file) =>
+    stat(file).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    );
+  if ((await written(path)) > (await written(fileURLToPath(import.meta.url)))) return;
   const subsetFont = require('subset-font');
   const fontverter = require('fontverter');
   const root = dirname(require.resolve('@ibm/plex-sans-variable/package.json'));
@@ -135,7 +136,7 @@ export async function makeFont(path) {
   const subset = await subsetFont(full, characters(), {
     targetFormat: 'truetype',
     variationAxes: { wght: { min: 400, max: 600 }, wdth: 100 },
-    keepFeatures: ['kern', 'mark', 'ccmp'],
+    keepFeatures: ['kern'],
     noHinting: true,
   });
   const named = withName(subset, nameTable('https://openfontlicense.org'));
