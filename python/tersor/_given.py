@@ -42,14 +42,21 @@ def _is_path(value: object) -> bool:
     return isinstance(value, (str, os.PathLike))
 
 
-def open_model(model: Model) -> _core.OpenModel:
+def open_model(model: Model, beside: Callable[[str], None] | None = None) -> _core.OpenModel:
+    """`beside` is told the name of each file beside the model's own that weights are read from."""
     if _is_path(model):
         path = Path(model)
+
+        def weights(location: str) -> bytes:
+            if beside is not None:
+                beside(location)
+            return _weights(path.parent, location)
+
         try:
             data = path.read_bytes()
         except OSError as error:
             raise Error("io", f"The file cannot be read: {error.strerror}.", str(path), "Check the path.") from None
-        return _core.open_model(data, path.name, lambda location: _weights(path.parent, location))
+        return _core.open_model(data, path.name, weights)
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     return _core.open_model(model, "", _no_weights)
@@ -214,6 +221,8 @@ def _opened_samples(model: _core.OpenModel, samples: Samples, described: str) ->
             return _core.open_files(model, _files_of_mapping(read, inputs, "samples", "samples"), described), None
         (array,) = read.values()
         return _core.open_files(model, [("samples.npy", npy_parts(array))], described), None
+    if callable(getattr(samples, "get_next", None)):  # a CalibrationDataReader
+        samples = iter(samples.get_next, None)
     if isinstance(samples, (bytes, bytearray)) or not hasattr(samples, "__iter__"):
         message = f"A {type(samples).__name__} gives no samples."
         hint = "Give an array, arrays by input name, something that gives them one by one, or a path."

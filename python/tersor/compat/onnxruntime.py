@@ -1,0 +1,591 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What scripts import from `onnxruntime.quantization`, with its arguments and defaults (those of version 1.32).
+
+    from tersor.compat.onnxruntime import CalibrationDataReader, QuantType, quantize_static
+
+Files are made by `tersor.quantize()` within what the arguments ask for; docs/python.md says what becomes of each. What has no
+counterpart here is named in one warning of the call. Neither onnxruntime nor onnx is needed.
+"""
+
+from __future__ import annotations
+
+import abc
+import json
+import os
+import shutil
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any, Optional, Union
+
+from .. import _core
+from .._calls import quantize as _quantize
+from .._error import Error
+from .._given import open_model
+from .._result import Result, Statistics, _write
+
+__all__ = [
+    "CalibrationDataReader",
+    "CalibrationMethod",
+    "DynamicQuantConfig",
+    "QuantFormat",
+    "QuantType",
+    "StaticQuantConfig",
+    "quant_pre_process",
+    "quantize",
+    "quantize_dynamic",
+    "quantize_static",
+]
+
+
+class _Named(Enum):
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    def from_string(cls, name: str) -> Any:
+        try:
+            return cls[name]
+        except KeyError:
+            raise ValueError(f"There is no {cls.__name__} {name!r}: {', '.join(one.name for one in cls)}.") from None
+
+
+class QuantType(_Named):
+    QInt8 = 0
+    QUInt8 = 1
+    QFLOAT8E4M3FN = 2
+    QInt16 = 3
+    QUInt16 = 4
+    QInt4 = 5
+    QUInt4 = 6
+
+    @property
+    def tensor_type(self) -> int:
+        """The number of the type in ONNX's TensorProto."""
+        return {"QInt8": 3, "QUInt8": 2, "QFLOAT8E4M3FN": 17, "QInt16": 5, "QUInt16": 4, "QInt4": 22, "QUInt4": 21}[self.name]
+
+
+class QuantFormat(_Named):
+    QOperator = 0
+    QDQ = 1
+
+
+class CalibrationMethod(Enum):
+    MinMax = 0
+    Entropy = 1
+    Percentile = 2
+    Distribution = 3
+
+
+class CalibrationDataReader(metaclass=abc.ABCMeta):
+    """Gives the inputs of a sample or a batch by name, until it gives None."""
+
+    @classmethod
+    def __subclasshook__(cls, subclass: type) -> Any:
+        return (hasattr(subclass, "get_next") and callable(subclass.get_next)) or NotImplemented
+
+    @abc.abstractmethod
+    def get_next(self) -> Optional[Mapping[str, Any]]:
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return self
+
+    def __next__(self) -> Mapping[str, Any]:
+        result = self.get_next()
+        if result is None:
+            raise StopIteration
+        return result
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def set_range(self, start_index: int, end_index: int) -> None:
+        raise NotImplementedError
+
+
+_Path = Union[str, "os.PathLike[str]"]
+
+
+class _QuantConfig:
+    def __init__(
+        self,
+        activation_type: Any = QuantType.QUInt8,
+        weight_type: Any = QuantType.QInt8,
+        op_types_to_quantize: Optional[Sequence[str]] = None,
+        nodes_to_quantize: Optional[Sequence[str]] = None,
+        nodes_to_exclude: Optional[Sequence[str]] = None,
+        per_channel: bool = False,
+        reduce_range: bool = False,
+        use_external_data_format: bool = False,
+    ) -> None:
+        self.op_types_to_quantize = op_types_to_quantize or []
+        self.per_channel = per_channel
+        self.reduce_range = reduce_range
+        self.weight_type = weight_type
+        self.activation_type = activation_type
+        self.nodes_to_quantize = nodes_to_quantize or []
+        self.nodes_to_exclude = nodes_to_exclude or []
+        self.use_external_data_format = use_external_data_format
+
+
+class StaticQuantConfig(_QuantConfig):
+    """The arguments of `quantize_static()`, for `quantize()`."""
+
+    def __init__(
+        self,
+        calibration_data_reader: Any,
+        calibrate_method: Any = CalibrationMethod.MinMax,
+        quant_format: Any = QuantFormat.QDQ,
+        activation_type: Any = QuantType.QInt8,
+        weight_type: Any = QuantType.QInt8,
+        op_types_to_quantize: Optional[Sequence[str]] = None,
+        nodes_to_quantize: Optional[Sequence[str]] = None,
+        nodes_to_exclude: Optional[Sequence[str]] = None,
+        per_channel: bool = False,
+        reduce_range: bool = False,
+        use_external_data_format: bool = False,
+        calibration_providers: Optional[Sequence[str]] = None,
+        extra_options: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        super().__init__(
+            activation_type=activation_type,
+            weight_type=weight_type,
+            op_types_to_quantize=op_types_to_quantize,
+            nodes_to_quantize=nodes_to_quantize,
+            nodes_to_exclude=nodes_to_exclude,
+            per_channel=per_channel,
+            reduce_range=reduce_range,
+            use_external_data_format=use_external_data_format,
+        )
+        self.calibration_data_reader = calibration_data_reader
+        self.calibrate_method = calibrate_method
+        self.quant_format = quant_format
+        self.calibration_providers = calibration_providers
+        self.extra_options = extra_options or {}
+
+
+class DynamicQuantConfig(_QuantConfig):
+    """The arguments of `quantize_dynamic()`, for `quantize()`."""
+
+    def __init__(
+        self,
+        weight_type: Any = QuantType.QInt8,
+        op_types_to_quantize: Optional[Sequence[str]] = None,
+        nodes_to_quantize: Optional[Sequence[str]] = None,
+        nodes_to_exclude: Optional[Sequence[str]] = None,
+        per_channel: bool = False,
+        reduce_range: bool = False,
+        use_external_data_format: bool = False,
+        extra_options: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        super().__init__(
+            op_types_to_quantize=op_types_to_quantize,
+            per_channel=per_channel,
+            reduce_range=reduce_range,
+            weight_type=weight_type,
+            nodes_to_quantize=nodes_to_quantize,
+            nodes_to_exclude=nodes_to_exclude,
+            use_external_data_format=use_external_data_format,
+        )
+        self.extra_options = extra_options or {}
+
+
+_KERNELS = ("Conv", "ConvTranspose", "Gemm", "MatMul", "LSTM", "GRU", "RNN", "Gather")
+"""Operators whose weights are quantized."""
+
+_IN_FLOAT = {"enable_activation_quantization": False}
+_WEIGHTS_IN_FLOAT = {**_IN_FLOAT, "enable_weights_quantization": False}
+
+_WITHOUT_EFFECT = {
+    "EnableSubgraph": "weights in the bodies of If, Loop and Scan are always stored in integers",
+    "CalibMaxIntermediateOutputs": "",
+    "QDQOpTypePerChannelSupportToAxis": "channels are those of the outputs",
+    "extra.Sigmoid.nnapi": "",
+    "ForceQuantizeNoInputCheck": "operators are quantized where an integer kernel comes of it",
+    "AddQDQPairToWeight": "weights are stored in integers",
+    "DedicatedQDQPair": "readers of a tensor share its quantizer",
+    "MinimumRealRange": "",
+    "UseQDQContribOps": "quantizers are ONNX's own",
+    "QDQDisableWeightAdjustForInt32Bias": "biases always fit into int32",
+    "TensorQuantOverrides": "overrides of tersor.quantize() are settings for single operators",
+    "SmoothQuant": "activation_channel_equalization rescales channels where that gains, and is on by default",
+    "BlockSize": "weights_block_size acts on the platforms whose arithmetic is float",
+}
+"""Extra options that have no counterpart, and why or what there is instead."""
+
+_OF_MEMORY = ("EnableSubgraph", "CalibMaxIntermediateOutputs")
+"""Of these those that ask for what is so anyway: no warning."""
+
+
+class _Wishes:
+    """What arguments come to as those of `tersor.quantize()`."""
+
+    def __init__(self, extra: Optional[Mapping[str, Any]]) -> None:
+        self.extra = dict(extra or {})
+        self.config: dict[str, Any] = {}
+        self.platform: Any = None
+        self.without: list[str] = []
+        """Sentences on what has no counterpart."""
+
+    def has_no(self, what: str, why: str = "") -> None:
+        self.without.append(f"{what} ({why})" if why else what)
+
+    def take(self, name: str, otherwise: Any = None) -> Any:
+        return self.extra.pop(name, otherwise)
+
+    def name_what_is_left(self) -> None:
+        """Of the extra options those that ask for nothing, and for what is so anyway, are silent."""
+        for name, value in self.extra.items():
+            if name in _OF_MEMORY or value is None or value is False or value in ({}, [], 0):
+                continue
+            self.has_no(f"{name}={value!r}", _WITHOUT_EFFECT.get(name, ""))
+
+    def warn(self, function: str) -> None:
+        if self.without:
+            message = f"{function}() of tersor has no counterpart of: {'; '.join(self.without)}."
+            warnings.warn(message, stacklevel=3)  # where the function was called
+
+
+def _name_of(value: Any) -> str:
+    """Of an enum, onnxruntime's own too."""
+    return getattr(value, "name", str(value))
+
+
+def _platform(name: str, kernel: Mapping[str, Any] = {}, activation: Mapping[str, Any] = {}, rules: Mapping[str, Any] = {}) -> Any:
+    """The built-in platform; with members of the configurations of kernels' weights and of activations, and export rules,
+    in place of its own, as content."""
+    if not kernel and not activation and not rules:
+        return name
+    content = json.loads(_core.checked("TargetPlatformCapabilities", json.dumps(name)))
+
+    def change(value: Any) -> None:
+        if isinstance(value, list):
+            for one in value:
+                change(one)
+        if not isinstance(value, dict):
+            return
+        weights = value.get("attr_weights_configs_mapping", {}).get("kernel_attr")
+        if weights and weights["enable_weights_quantization"]:
+            weights.update(kernel)
+        if "activation_quantization_method" in value:
+            value.update(activation)
+        for one in value.values():
+            change(one)
+
+    change(content["tp_model"])
+    content["export_rules"].update(rules)
+    return content
+
+
+def _choose_types(wishes: _Wishes, activation: str, weight: str, per_channel: bool, reduce_range: bool) -> None:
+    if "FLOAT8" in activation or "FLOAT8" in weight:
+        message = "Float8 has no counterpart here: activations and weights are integers."
+        raise Error("invalid_argument", message, "activation_type", "Use QuantType.QUInt8 and QuantType.QInt8.")
+    if activation == "QInt8" and weight == "QUInt8":
+        message = "There are no kernels for activations of QInt8 and weights of QUInt8."
+        raise Error("invalid_argument", message, "weight_type", "Use QuantType.QInt8 for both, or QUInt8 for activations.")
+    if "Int4" in activation:
+        wishes.has_no(f"activation_type={activation}", "activations have 8 bits")
+    wide, signed = "16" in activation, activation.startswith("QI")
+    kernel: dict[str, Any] = {}
+    if "Int4" in weight:
+        kernel["weights_n_bits"] = 4
+    elif "Int16" in weight:
+        wishes.has_no(f"weight_type={weight}", "weights have 8 bits")
+    elif reduce_range and (wide or signed):
+        kernel["weights_n_bits"] = 7
+    rules: dict[str, Any] = {"signed_activations": True} if wide and signed else {}
+    if wishes.take("QuantizeBias", True) is False:
+        rules["integer_bias"] = False
+    if wishes.take("QDQKeepRemovableActivations"):
+        rules["fold_clamps"] = False
+    symmetric = [wishes.take(name) for name in ("ActivationSymmetric", "ActivationRestrictedAsymmetric", "CalibTensorRangeSymmetric")]
+    change = {}
+    if any(symmetric):
+        if wide:
+            change["activation_quantization_method"] = "SYMMETRIC"
+        else:
+            wishes.config["activation_quantization_method"] = "SYMMETRIC"
+    if wide:
+        wishes.config["activation_n_bits"] = 16
+    by_itself = "qnn" if wide else "ort-cpu-s8s8" if signed else "ort-cpu-avx2" if reduce_range and not kernel else "ort-cpu"
+    wishes.platform = _platform(by_itself, kernel, change, rules)
+    wishes.config["weights_per_channel_threshold"] = bool(per_channel)
+    is_symmetric = wishes.take("WeightSymmetric")
+    if is_symmetric is None:
+        is_symmetric = not weight.startswith("QU")
+    if not is_symmetric and not per_channel and not wide and not kernel:
+        wishes.config["weights_quantization_method"] = "UNIFORM"
+    elif not is_symmetric:
+        wishes.has_no("WeightSymmetric=False", "with a scale for each channel, 16 or fewer than 8 bits weights are symmetric")
+    if weight == "QUInt8" and not reduce_range:
+        wishes.has_no(
+            "weight_type=QUInt8", "the file has int8, of the same steps; for x64 without VNNI take reduce_range=True"
+        )
+
+
+def _choose_thresholds(wishes: _Wishes, method: Any) -> None:
+    name = _name_of(method)
+    moving = wishes.take("CalibMovingAverage")
+    constant = wishes.take("CalibMovingAverageConstant")
+    percentile = wishes.take("CalibPercentile")
+    if name == "MinMax":
+        name = "MovingAverage" if moving else "NOCLIPPING"
+        if moving and constant is not None:
+            wishes.has_no(f"CalibMovingAverageConstant={constant!r}", "the mean of all samples' extremes is taken")
+    wishes.config["activation_threshold_method"] = name
+    if name == "Percentile" and percentile is not None:
+        wishes.config["percentile"] = percentile
+
+
+def _choose_nodes(
+    wishes: _Wishes, model: Any, types: Optional[Iterable[str]], names: Optional[Iterable[str]], excluded: Optional[Iterable[str]]
+) -> list[dict[str, Any]]:
+    """Overrides for what is to be quantized, and for what is not."""
+    types, names, excluded = list(types or []), list(names or []), list(excluded or [])
+    no_outputs = list(wishes.take("OpTypesToExcludeOutputQuantization") or [])
+    constants_only = wishes.take("MatMulConstBOnly")
+    if not (types or names or excluded or no_outputs or constants_only):
+        return []
+    opened = open_model(model)
+    as_read = {one["op"] for one in json.loads(_core.inspect(opened))["operators"]}
+    everything = json.dumps({"overrides": [{"name": "*"}]})
+    layers = {name: kind for name, kind, *_ in _core.layers(opened, everything, 0)}
+    if "MatMul" in types and "Gemm" not in as_read:
+        types.append("Gemm")  # a MatMul and the Add of its bias become one
+    overrides: list[dict[str, Any]] = []
+    if names:
+        chosen = [name for name in layers if name in names and (not types or layers[name] in types)]
+        overrides += [{"name": name, "annotate": True} for name in chosen]
+    elif types:
+        overrides += [{"type": kind, "annotate": True} for kind in types if kind in layers.values()]
+    if (names or types) and not overrides:
+        message = "The model has no operator of op_types_to_quantize and nodes_to_quantize."
+        there = ", ".join(sorted(set(layers.values())))
+        raise Error("invalid_config", message, "nodes_to_quantize" if names else "op_types_to_quantize", f"It has {there}.")
+    for name in excluded:
+        if name in layers:
+            overrides.append({"name": name, "config": _WEIGHTS_IN_FLOAT if layers[name] in _KERNELS else _IN_FLOAT})
+    overrides += [{"type": kind, "config": _IN_FLOAT} for kind in no_outputs if kind in layers.values()]
+    if constants_only and "MatMul" in layers.values():
+        without = {"layer": "MatMul", "all": [{"attr": "has_kernel", "op": "Eq", "value": 0}]}
+        overrides.append({"filter": without, "config": _IN_FLOAT})
+    unknown = [name for name in [*names, *excluded] if name not in layers]
+    if unknown:
+        said = ", ".join(f'"{name}"' for name in unknown[:5]) + (f" and {len(unknown) - 5} more" if len(unknown) > 5 else "")
+        wishes.has_no(f"nodes {said}", "they are not in the model, or are part of the operators around them")
+    return overrides
+
+
+def _samples_of(reader: Any, stride: Optional[int]) -> Iterator[Mapping[str, Any]]:
+    """What a reader gives; one that was read before is rewound, where it can be."""
+
+    def given() -> Iterator[Mapping[str, Any]]:
+        while True:
+            sample = reader.get_next()
+            if sample is None:
+                return
+            yield sample
+
+    def all_given() -> Iterator[Mapping[str, Any]]:
+        if not stride:
+            yield from given()
+            return
+        for start in range(0, len(reader), stride):
+            reader.set_range(start_index=start, end_index=start + stride)
+            yield from given()
+
+    empty = True
+    for sample in all_given():
+        empty = False
+        yield sample
+    if empty and callable(getattr(reader, "rewind", None)):
+        reader.rewind()
+        for sample in all_given():
+            empty = False
+            yield sample
+    if empty:
+        message = f"The {type(reader).__name__} gives no samples."
+        raise Error("invalid_samples", message, "calibration_data_reader", "One that was read before starts anew when it is made anew.")
+
+
+def _cached(path: Optional[_Path]) -> Optional[Statistics]:
+    if path is None or not Path(path).exists():
+        return None
+    statistics = Statistics.load(path)
+    if statistics.bytes.lstrip()[:1] == b"{":
+        message = "This is a calibration cache of onnxruntime: the ranges of tensors, and not what the samples came to."
+        raise Error("invalid_samples", message, str(path), "Give another path; it is written there.")
+    return statistics
+
+
+def _save(data: bytes, path: _Path, external: bool) -> None:
+    if not external:
+        _write(path, data)
+        return
+    try:
+        import onnx
+    except ImportError:
+        message = "Weights in a file of their own need the package onnx."
+        raise Error("invalid_argument", message, "use_external_data_format", "pip install onnx, or leave it at False.") from None
+    beside = Path(path).name + ".data"
+    Path(path).with_name(beside).unlink(missing_ok=True)  # onnx would write behind what is there
+    onnx.save_model(onnx.load_from_string(data), os.fspath(path), save_as_external_data=True, location=beside)
+
+
+def quantize_static(
+    model_input: Any,
+    model_output: _Path,
+    calibration_data_reader: Any = None,
+    quant_format: Any = QuantFormat.QDQ,
+    op_types_to_quantize: Optional[Sequence[str]] = None,
+    per_channel: bool = False,
+    reduce_range: bool = False,
+    activation_type: Any = QuantType.QInt8,
+    weight_type: Any = QuantType.QInt8,
+    nodes_to_quantize: Optional[Sequence[str]] = None,
+    nodes_to_exclude: Optional[Sequence[str]] = None,
+    use_external_data_format: bool = False,
+    calibrate_method: Any = CalibrationMethod.MinMax,
+    calibration_providers: Optional[Sequence[str]] = None,
+    extra_options: Optional[Mapping[str, Any]] = None,
+    calibration_cache_path: Optional[_Path] = None,
+) -> Result:
+    """Writes a quantized model, and returns what `tersor.quantize()` does: its report says how exact the file is.
+
+    Ranges, types and which operators stay in float are as the arguments say; biases are corrected, channels equalized and
+    weights rounded as by default. `calibration_cache_path` keeps statistics of Tersor (.tstats).
+    """
+    wishes = _Wishes(extra_options)
+    _choose_types(wishes, _name_of(activation_type), _name_of(weight_type), per_channel, reduce_range)
+    _choose_thresholds(wishes, calibrate_method)
+    overrides = _choose_nodes(wishes, model_input, op_types_to_quantize, nodes_to_quantize, nodes_to_exclude)
+    if _name_of(quant_format) == "QOperator":
+        wishes.has_no("quant_format=QOperator", "the file has QuantizeLinear and DequantizeLinear, of which runtimes make them")
+    if calibration_providers and list(calibration_providers) != ["CPUExecutionProvider"]:
+        wishes.has_no(f"calibration_providers={list(calibration_providers)!r}", "samples run on the processor")
+    stride = wishes.take("CalibStridedMinMax")
+    if wishes.extra.get("SmoothQuant"):
+        wishes.take("SmoothQuantAlpha")
+    wishes.take("SmoothQuantFolding")
+    wishes.name_what_is_left()
+    wishes.warn("quantize_static")
+    statistics = _cached(calibration_cache_path)
+    if statistics is None and calibration_data_reader is None:
+        message = "There is no calibration_data_reader, and no calibration_cache_path that exists."
+        raise Error("invalid_samples", message, "calibration_data_reader", "Give one.")
+    samples = None
+    if calibration_data_reader is not None:
+        samples = _samples_of(calibration_data_reader, stride)
+    else:
+        wishes.config.update(holdout=False, weights_bias_correction_method="ANALYTIC")
+    made = _quantize(
+        model_input,
+        samples,
+        platform=wishes.platform,
+        statistics=statistics,
+        overrides=overrides or None,
+        allow_larger_file=True,
+        **wishes.config,
+    )
+    verdict = made.report["verdict"]
+    if verdict and verdict["usability"] == "not usable":
+        warnings.warn(f"The file is not usable: {verdict['reason']}", stacklevel=2)
+    _save(made.bytes, model_output, use_external_data_format)
+    if statistics is None and calibration_cache_path is not None:
+        made.statistics.save(calibration_cache_path)
+    return made
+
+
+def quantize_dynamic(
+    model_input: Any,
+    model_output: _Path,
+    op_types_to_quantize: Optional[Sequence[str]] = None,
+    per_channel: bool = False,
+    reduce_range: bool = False,
+    weight_type: Any = QuantType.QInt8,
+    nodes_to_quantize: Optional[Sequence[str]] = None,
+    nodes_to_exclude: Optional[Sequence[str]] = None,
+    use_external_data_format: bool = False,
+    extra_options: Optional[Mapping[str, Any]] = None,
+) -> Result:
+    """Writes a model whose weights are integers, without samples. They are restored once, when the file is opened, and
+    the arithmetic is the float model's: activations are not rounded, so that the file is more exact, and as quick as the
+    float model. For integer arithmetic take `quantize_static()`."""
+    wishes = _Wishes(extra_options)
+    weight = _name_of(weight_type)
+    is_symmetric = wishes.take("WeightSymmetric")
+    if is_symmetric is None:
+        is_symmetric = not weight.startswith("QU")
+    wishes.platform = "weight-only-int4" if "Int4" in weight else "weight-only-int8"
+    if weight not in ("QInt8", "QUInt8", "QInt4", "QUInt4"):
+        wishes.has_no(f"weight_type={weight}", "weights have 8 bits")
+    if is_symmetric:
+        wishes.config["weights_per_channel_threshold"] = bool(per_channel)
+    else:
+        wishes.config["weights_quantization_method"] = "UNIFORM"  # with a scale and a zero point for each channel
+    wishes.has_no("activations in integers at run time", "the arithmetic stays float")
+    if reduce_range:
+        wishes.has_no("reduce_range=True", "float arithmetic cannot overflow, so weights have all their bits")
+    for name in ("ActivationSymmetric", "ActivationRestrictedAsymmetric", "MatMulConstBOnly"):
+        wishes.take(name)  # of activations, which are float
+    types = list(op_types_to_quantize or [])
+    if "MatMul" in types:
+        types.append("Gemm")  # as there, where Gemms become MatMuls first
+    overrides = _choose_nodes(wishes, model_input, types, nodes_to_quantize, nodes_to_exclude)
+    wishes.name_what_is_left()
+    wishes.warn("quantize_dynamic")
+    made = _quantize(model_input, platform=wishes.platform, overrides=overrides or None, allow_larger_file=True, **wishes.config)
+    _save(made.bytes, model_output, use_external_data_format)
+    return made
+
+
+def quantize(model_input: Any, model_output: _Path, quant_config: Any) -> Result:
+    """`quantize_static()` or `quantize_dynamic()`, by the class of the configuration."""
+    arguments = dict(vars(quant_config)) if hasattr(quant_config, "__dict__") else {}
+    if hasattr(quant_config, "calibration_data_reader"):
+        return quantize_static(model_input, model_output, **arguments)
+    if hasattr(quant_config, "weight_type"):
+        arguments.pop("activation_type", None)
+        return quantize_dynamic(model_input, model_output, **arguments)
+    message = f"A {type(quant_config).__name__} is no StaticQuantConfig and no DynamicQuantConfig."
+    raise Error("invalid_config", message, "quant_config", "Few bits: tersor.quantize(platform='ort-matmul-nbits').")
+
+
+def quant_pre_process(
+    input_model: Any = None,
+    output_model_path: Optional[_Path] = None,
+    skip_optimization: bool = False,
+    skip_onnx_shape: bool = False,
+    skip_symbolic_shape: bool = False,
+    auto_merge: bool = False,
+    int_max: int = 2**31 - 1,
+    guess_output_rank: bool = False,
+    verbose: int = 0,
+    save_as_external_data: bool = False,
+    all_tensors_to_one_file: bool = False,
+    external_data_location: Optional[str] = None,
+    external_data_size_threshold: int = 1024,
+    **deprecated_kwargs: Any,
+) -> None:
+    """Writes the model as it is: folding, shapes and fusing are part of `quantize_static()` and `quantize_dynamic()`, which
+    need nothing beforehand. A model that cannot be quantized is an error here already."""
+    if input_model is None:
+        input_model = deprecated_kwargs.pop("input_model_path", None)
+    if input_model is None or output_model_path is None:
+        raise Error("invalid_argument", "quant_pre_process() needs input_model and output_model_path.", "arguments")
+    target = Path(output_model_path)
+    if hasattr(input_model, "SerializeToString"):
+        open_model(input_model)
+        _write(target, input_model.SerializeToString())
+        return
+    source = Path(input_model)
+    beside: list[str] = []
+    open_model(source, beside.append)
+    _write(target, source.read_bytes())
+    if target.resolve().parent != source.resolve().parent:
+        for location in beside:  # the weights, which the file names relative to its folder
+            (target.parent / location).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source.parent / location, target.parent / location)
