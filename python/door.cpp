@@ -171,6 +171,12 @@ QuantizedModel quantize(const OpenModel& model, const std::string& settings, con
       result.bytes, config::write_recipe(result.recipe), to_text(to_json(report), false), {file.begin(), file.end()}};
 }
 
+VariantMaker variants(const OpenModel& model, std::shared_ptr<const samples::DataSet> data, int64_t calibrate,
+                      std::vector<std::string> names) {
+  if (names.empty()) names = variant_names();
+  return VariantMaker({model.opened, std::move(data), calibrate, std::move(names)});
+}
+
 std::string evaluate(const OpenModel& model, const OpenModel* reference,
                      const std::shared_ptr<const samples::DataSet>& data, const std::vector<int64_t>& labels,
                      const EvaluationOptions& options, const Workforce& workforce) {

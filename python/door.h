@@ -14,6 +14,7 @@
 #include "core/job/tersor.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/gather_fastest.h"
+#include "core/native/make_variants.h"
 #include "core/onnx/source.h"
 #include "core/samples/data_set.h"
 
@@ -68,6 +69,11 @@ struct QuantizedModel {
 
 QuantizedModel quantize(const OpenModel& model, const std::string& settings, const Quantization& options,
                         const Workforce& workforce);
+
+/// Begins the variants of a model. `data` null: without samples. `calibrate`: at most so many samples, 0: half of them,
+/// 128 at most. `names`: those that are wanted, by dtype; empty: all.
+VariantMaker variants(const OpenModel& model, std::shared_ptr<const samples::DataSet> data, int64_t calibrate,
+                      std::vector<std::string> names);
 
 struct EvaluationOptions {
   std::string metric = "top1", runtime = "x64";

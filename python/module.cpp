@@ -10,6 +10,7 @@
 #include <new>
 
 #include "buffer_source.h"
+#include "core/base/json.h"
 #include "core/native/folder_source.h"
 #include "core/samples/selection.h"
 #include "door.h"
@@ -143,6 +144,15 @@ nb::tuple quantize_model(const OpenModel& model, const std::string& settings, co
   return nb::make_tuple(to_bytes(made.bytes), made.recipe, made.report, to_bytes(made.statistics));
 }
 
+/// (JSON of Variant, bytes), the bytes None where there is no file; None after the last.
+nb::object next_variant(tersor::VariantMaker& maker, int threads, nb::object progress) {
+  const auto made =
+      at_work(threads, std::move(progress), [&](const Workforce& workforce) { return maker.next(workforce); });
+  if (!made) return nb::none();
+  const nb::object bytes = made->row.refused ? nb::object(nb::none()) : nb::object(to_bytes(made->bytes));
+  return nb::make_tuple(to_text(to_json(made->row), false), bytes);
+}
+
 /// By output: (name, numpy's name of its type, shape, bytes), one for each sample.
 nb::list run_model(const OpenModel& model, const OpenData& data, const std::string& runtime, int threads,
                    nb::object progress) {
@@ -193,6 +203,14 @@ NB_MODULE(_core, module) {
       .def_prop_ro("guess", [](const OpenData& data) {
         return data.data->is_guess() ? std::string(data.data->guess()) : std::string();  // empty: somebody gave it
       });
+
+  nb::class_<tersor::VariantMaker>(module, "Variants").def("next", &next_variant, "threads"_a, "progress"_a.none());
+  module.def(
+      "variants",
+      [](const OpenModel& model, const OpenData* data, int64_t calibrate, std::vector<std::string> names) {
+        return variants(model, data == nullptr ? nullptr : data->data, calibrate, std::move(names));
+      },
+      "model"_a, "data"_a.none(), "calibrate"_a, "names"_a);
 
   module.attr("__version__") = std::string(tersor::tool_version());
   module.def("open_model", &open_model_of, "file"_a, "name"_a, "external"_a);

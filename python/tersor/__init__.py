@@ -11,15 +11,16 @@ Calls work on several threads without the GIL; Ctrl+C ends them. What goes wrong
 """
 
 from . import mct, tfmot
-from ._calls import calibrate, compare, evaluate, inspect, merge, platforms, quantize, run
+from ._calls import calibrate, compare, evaluate, inspect, merge, platforms, quantize, run, variants
 from ._core import __version__
 from ._error import Error
-from ._result import Result, Statistics
+from ._result import Result, Statistics, Variant
 
 __all__ = [
     "Error",
     "Result",
     "Statistics",
+    "Variant",
     "__version__",
     "calibrate",
     "compare",
@@ -31,4 +32,5 @@ __all__ = [
     "quantize",
     "run",
     "tfmot",
+    "variants",
 ]

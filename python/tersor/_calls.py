@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Optional, Union
 
 import numpy
@@ -24,7 +24,7 @@ from ._given import (
     settings_of,
     timer_of,
 )
-from ._result import Result, Statistics
+from ._result import Result, Statistics, Variant
 
 Progress = Callable[[str, int, int], None]
 """Called a few times a second with the stage ("calibrate", "try", "correct", "compare", "evaluate", "run"), the units done
@@ -155,6 +155,39 @@ def merge(parts: Iterable[Statistics]) -> Statistics:
     if not given:
         raise Error("invalid_argument", "There are no statistics to put together.", "parts")
     return Statistics(_core.merge(given))
+
+
+def variants(
+    model: Model,
+    samples: Optional[Samples] = None,
+    *,
+    only: Optional[Iterable[str]] = None,
+    calibration_samples: Optional[int] = None,
+    preprocessing: Union[str, Mapping[str, Any], None] = None,
+    threads: int = 0,
+    progress: Optional[Progress] = None,
+) -> Iterator[Variant]:
+    """Every file that a model may be shipped as, float16 to 4 bits, each as soon as it is there (docs/variants.md).
+
+        for one in tersor.variants("model.onnx", samples):
+            print(one)
+            one.save("onnx/")
+
+    samples: half of them calibrate, 128 at most or `calibration_samples`, and the others judge. Without any, weights alone
+        are in integers, and nothing is judged.
+    only: some of the words "fp32", "fp16", "q8", "int8", "uint8", "q4", "q4f16"; by default all.
+    """
+    opened = open_model(model)
+    data = None if samples is None else open_samples(opened, samples, preprocessing)[0]
+    names = [only] if isinstance(only, str) else list(only or [])
+    maker = _core.variants(opened, data, calibration_samples or 0, names)
+
+    def rows() -> Iterator[Variant]:
+        while (made := maker.next(threads, progress)) is not None:
+            row, content = made
+            yield Variant(content, **json.loads(row))
+
+    return rows()
 
 
 def evaluate(

@@ -142,3 +142,53 @@ class Result:
             f'<svg role="img" aria-label="{caption}" {size} style="max-width:100%;font:12px sans-serif;fill:currentColor">'
             f"{''.join(bars)}</svg>"
         )
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A file that a model may be shipped as, and what it costs."""
+
+    bytes: Optional[bytes] = field(repr=False)
+    """The ONNX file; None where it cannot be made."""
+    dtype: str
+    """The word that transformers.js has for it."""
+    file: str
+    """The name that transformers.js looks for."""
+    platform: Optional[str] = field(repr=False)
+    """What it was quantized for; None of floats alone."""
+    size_bytes: Optional[int] = field(repr=False)
+    comparison: Optional[dict[str, Any]] = field(repr=False)
+    """Its outputs beside the float model's, on the samples that judge; None without samples."""
+    held_aside: bool = field(repr=False)
+    """Calibration has seen none of those samples."""
+    verdict: Optional[dict[str, Any]] = field(repr=False)
+    """`usability` is a word, `reason` a sentence."""
+    time: Optional[dict[str, Any]] = field(repr=False)
+    """Expected time, where it is known."""
+    notes: list[str] = field(repr=False)
+    """Sentences, such as which nodes keep float32."""
+    refused: Optional[dict[str, str]] = field(repr=False)
+    """Why there is no file, with `message` and `hint`; else None."""
+
+    def save(self, folder: Path_) -> None:
+        """Writes the file into the folder, which is made where it is not there; nothing where there is no file."""
+        if self.bytes is None:
+            return
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        _write(Path(folder) / self.file, self.bytes)
+
+    def __str__(self) -> str:
+        if self.refused is not None:
+            return f"{self.dtype}: not made: {self.refused['message']}"
+        facts = [_kilobytes(self.size_bytes or 0)]
+        if self.comparison is not None:
+            facts.append(_decibels(self.comparison["output_sqnr_db"]))
+            same, first = self.comparison["agreement"], self.comparison["outputs"][0]
+            cosine = first["median_cosine" if first["kind"] == "embedding" else "cosine_similarity"]
+            if same:
+                facts.append(f"{same['same']} of {same['count']} answers the same")
+            elif cosine is not None:
+                facts.append(f"cosine {cosine:.4f}")
+        if self.time is not None:
+            facts.append(f"{self.time['times_as_fast']:.2f} times as fast (forecast)")
+        return f"{self.dtype}: {', '.join(facts)}" + (f": {self.verdict['usability']}" if self.verdict else "")

@@ -297,6 +297,24 @@ class Answers(unittest.TestCase):
             recipe = Path(folder) / "r.json"
             self.assertEqual(tersor.quantize(MODEL, self.samples, recipe=recipe, compare=False).bytes, made.bytes)
 
+    def test_variants_are_those_of_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            samples, output = Path(folder) / "samples.npy", Path(folder) / "onnx"
+            numpy.save(samples, self.samples)
+            subprocess.run([PROGRAM, "variants", MODEL, "--data", samples, "-o", output], check=True, capture_output=True)
+            table = json.loads((output / "variants.json").read_text())["variants"]
+            made = list(tersor.variants(MODEL, self.samples))
+            self.assertEqual([one.dtype for one in made], ["fp32", "fp16", "q8", "int8", "uint8", "q4", "q4f16"])
+            for one, row in zip(made, table):
+                one.save(Path(folder) / "own")
+                self.assertEqual((Path(folder) / "own" / one.file).read_bytes(), (output / row["file"]).read_bytes())
+                self.assertEqual({name: getattr(one, name) for name in row}, row)
+            self.assertRegex(str(made[1]), r"^fp16: \d+\.\d kB, \d+\.\d dB, cosine [01]\.\d{4}: usable$")
+        self.assertEqual([one.dtype for one in tersor.variants(MODEL, only=["q4"])], ["q4"])
+        with self.assertRaises(tersor.Error) as caught:
+            tersor.variants(MODEL, only=["q9"])
+        self.assertEqual(caught.exception.code, "invalid_argument")
+
     def test_platforms(self):
         names = [one["name"] for one in tersor.platforms()]
         self.assertIn("ort-cpu", names)

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor variants MODEL.onnx [--data DATA] -o FOLDER: every file that the model may be shipped as, in one table.
+#include <cmath>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/base/json.h"
 #include "core/base/names.h"
+#include "core/base/number_text.h"
 #include "core/cli/data_option.h"
 #include "core/cli/files.h"
 #include "core/cli/model_file.h"
 #include "core/cli/print.h"
 #include "core/cli/progress_line.h"
-#include "core/native/calibrate_data.h"
+#include "core/native/make_variants.h"
 #include "core/native/size_text.h"
-#include "core/native/variants.h"
 
 namespace tersor::cli {
 
@@ -29,49 +31,54 @@ struct VariantsOptions {
   bool json = false, verbose = false;
 };
 
-void print_row(const Variant& variant, bool verbose) {
-  if (variant.refused) {
-    print("%-6s %-22s not made: %s\n", variant.dtype.c_str(), variant.file.c_str(), variant.refused->message.c_str());
+/// "45.1 dB, 31 of 32 answers the same": SQNR and what else there is of the outputs.
+std::string figures_text(const report::Comparison& found) {
+  const auto& decibels = found.output_sqnr_db;
+  std::string text = !decibels ? "exact" : !std::isfinite(*decibels) ? "not finite" : formatted("%.1f dB", *decibels);
+  if (found.agreement)
+    return text + ", " + std::to_string(found.agreement->same) + " of " + std::to_string(found.agreement->count) +
+           " answers the same";
+  const report::OutputComparison& first = found.outputs.at(0);
+  const auto& cosine = first.kind == report::OutputKind::kEmbedding ? first.median_cosine : first.cosine_similarity;
+  return cosine ? text + ", cosine " + formatted("%.4f", *cosine) : text;
+}
+
+void print_row(const Variant& row, bool verbose) {
+  if (row.refused) {
+    print("%-6s %-22s not made: %s\n", row.dtype.c_str(), row.file.c_str(), row.refused->message.c_str());
     return;
   }
-  print("%-6s %-22s %10s", variant.dtype.c_str(), variant.file.c_str(),
-        size_text(static_cast<int64_t>(variant.bytes.size())).c_str());
-  if (variant.evaluation) {
-    const SampleEvaluation& found = *variant.evaluation;
-    if (found.sqnr_db)
-      print(" %7.1f dB", *found.sqnr_db);
-    else
-      print(" %10s", "exact");
-    if (const auto& same = found.result.agreement)
-      print("  %lld of %lld answers the same", static_cast<long long>(same->same), static_cast<long long>(same->count));
-  }
-  if (variant.time) print("  %.2f times as fast (forecast)", variant.time->times_as_fast);
+  print("%-6s %-22s %10s", row.dtype.c_str(), row.file.c_str(), size_text(*row.size_bytes).c_str());
+  if (row.comparison) print("  %s", figures_text(*row.comparison).c_str());
+  if (row.time) print(", %.2f times as fast (forecast)", row.time->times_as_fast);
+  if (row.verdict) print(": %s", std::string(enum_word(row.verdict->usability)).c_str());
   print("\n");
-  if (!variant.notes.empty() && !verbose)
-    print("       %zu nodes keep float32; --verbose names them\n", variant.notes.size());
-  for (const std::string& note : variant.notes)
-    if (verbose) print("       %s\n", note.c_str());
+  if (!row.notes.empty() && !verbose) print("       %zu nodes keep float32; --verbose names them\n", row.notes.size());
+  if (!verbose) return;
+  if (row.verdict) print("       %s\n", row.verdict->reason.c_str());
+  for (const std::string& note : row.notes) print("       %s\n", note.c_str());
 }
 
 void make(const VariantsOptions& options) {
   ModelFile file = open_model(options.model);
-  const auto opened = std::make_shared<const OpenedModel>(opened_model(std::move(file)));
-  VariantRequest request{opened, nullptr, {}, options.names, options.workforce};
-  if (!options.data.data.empty()) {
-    request.data = open_data(options.data, opened->model, options.json);
-    request.calibrated = samples_to_calibrate(options.data, *request.data);
-  } else if (!options.json) {
+  VariantRequest request{std::make_shared<const OpenedModel>(opened_model(std::move(file))), nullptr,
+                         options.data.limit, options.names};
+  if (!options.data.data.empty())
+    request.data = open_data(options.data, request.opened->model, options.json);
+  else if (!options.json)
     print("Without --data: weights alone are in integers, float16 is chosen without values, and nothing is judged.\n");
-  }
   std::error_code none;
   std::filesystem::create_directories(options.output, none);
   const std::filesystem::path folder(options.output);
   Json rows = Json::array();
-  make_variants(request, [&](const Variant& variant) {
-    if (!variant.refused) write_file((folder / variant.file).string(), variant.bytes);
-    rows.push_back(to_json(variant));
-    if (!options.json) print_row(variant, options.verbose);
-  });
+  if (request.data && !options.json && !variant_samples(request.data->size(), request.calibrate).held_aside)
+    print("All samples calibrate, so that the same judge: give more of them, or a lower --limit.\n");
+  VariantMaker maker(std::move(request));
+  while (const auto made = maker.next(options.workforce)) {
+    if (!made->row.refused) write_file((folder / made->row.file).string(), made->bytes);
+    rows.push_back(to_json(made->row));
+    if (!options.json) print_row(made->row, options.verbose);
+  }
   const Json table{{"model", file_name(options.model)}, {"variants", rows}};
   write_files({{(folder / kTable).string(), bytes_of(to_text(table) + "\n")}});
   if (options.json) print("%s\n", to_text(table).c_str());

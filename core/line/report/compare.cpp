@@ -210,10 +210,13 @@ double unit_of(const TensorPair& pair) {
 
 std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_model, const Model& quantized,
                                                            simulate::Profile profile, bool first_is_classes,
-                                                           const config::OutputRoles& roles) {
+                                                           const config::OutputRoles& roles, Depth most) {
   check_ports(float_model.graph, quantized.graph);
-  const simulate::FusedModel fused = simulate::fuse(quantized, profile, profile == simulate::Profile::kX64);
-  const std::vector<PairedTensor> paired = pair_tensors(float_model.graph, quantized.graph, fused.model.graph);
+  const bool layers = most == Depth::kLayers;
+  simulate::FusedModel fused = simulate::fuse(quantized, profile, layers && profile == simulate::Profile::kX64);
+  if (!layers) fused.float_islands.clear(), fused.saturations.clear();
+  std::vector<PairedTensor> paired;
+  if (layers) paired = pair_tensors(float_model.graph, quantized.graph, fused.model.graph);
   std::shared_ptr<CompareProgram> program(new CompareProgram);
   std::map<std::string, std::vector<double>> scales;
   for (const auto& [key, value] : quantized.metadata)
@@ -262,8 +265,8 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
       std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.op_type == "MatMulNBits"; });
   program->float_ =
       run::Program::compile(float_model, is_of_runtime ? simulate::registry(profile) : ops::standard(), in_float);
-  program->accumulated_ = run::Program::compile(fused.model, simulate::registry(profile), accumulated);
-  const bool counts = profile == simulate::Profile::kX64;  // what such a CPU does not do
+  if (layers) program->accumulated_ = run::Program::compile(fused.model, simulate::registry(profile), accumulated);
+  const bool counts = layers && profile == simulate::Profile::kX64;  // what such a CPU does not do
   program->outputs_only_ = run::Program::compile(counts ? simulate::fuse(quantized, profile).model : fused.model,
                                                  simulate::registry(profile));
   if (paired.empty()) return program;

@@ -37,6 +37,12 @@ struct TensorPair {
   double factor = 1;  // factor by which the float tensor is multiplied before that
 };
 
+/// How much of a sample is compared.
+enum class Depth : uint8_t {
+  kOutputs,
+  kLayers,  // also each layer, saturating sums and parts of outputs: takes several times as long
+};
+
 /// Both models prepared for running side by side. Immutable; threads may share it.
 ///
 /// It has four programs:
@@ -47,11 +53,12 @@ struct TensorPair {
 class CompareProgram {
  public:
   /// What outputs hold is what `roles` say; with `first_is_classes` the first output is taken as classes; all others
-  /// are read from the graph (output_kind.h). Error kMismatch if the models differ in number or names of inputs or
-  /// outputs; kInvalidConfig if a role is of no output.
+  /// are read from the graph (output_kind.h). Of `most` kOutputs there are two programs alone, and no sample is added
+  /// more deeply. Error kMismatch if the models differ in number or names of inputs or outputs; kInvalidConfig if a
+  /// role is of no output.
   static std::shared_ptr<const CompareProgram> make(const Model& float_model, const Model& quantized,
                                                     simulate::Profile profile, bool first_is_classes = false,
-                                                    const config::OutputRoles& roles = {});
+                                                    const config::OutputRoles& roles = {}, Depth most = Depth::kLayers);
 
   const std::vector<TensorPair>& pairs() const { return pairs_; }
   const std::vector<std::string>& outputs() const { return outputs_; }
@@ -75,12 +82,6 @@ class CompareProgram {
   std::vector<ValueId> in_float_, in_accumulated_;  // observed values: of pairs_; of pairs_, then of float_sums_
   std::vector<ValueId> in_isolated_;
   std::shared_ptr<const run::Program> float_, outputs_only_, accumulated_, isolated_;
-};
-
-/// How much of a sample is compared.
-enum class Depth : uint8_t {
-  kOutputs,
-  kLayers,  // also each layer, saturating sums and parts of outputs: takes several times as long
 };
 
 /// The samples whose layers are compared: at most 8, evenly spread.
