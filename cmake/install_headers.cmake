@@ -14,6 +14,7 @@ set(todo
  core/framework/chosen_layers.h core/framework/quantize_config.h
   core/evaluate/evaluation.h core/evaluate/output_difference.h core/evaluate/similarity.h
   core/simulate/program.h
+  core/tflite/integer_model.h
   core/native/calibrate_data.h core/native/folder_source.h core/native/gather.h core/native/gather_fastest.h core/native/join_statistics.h core/native/make_report.h core/native/drive.h
   core/native/stage_count.h core/native/evaluate_samples.h core/native/compare_samples.h core/native/make_variants.h core/variants/variants.h core/report/model_card.h
   core/samples/fixed_batch.h core/samples/graph_preset.h core/framework/effective.h core/report/saturation_remark.h

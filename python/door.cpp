@@ -26,6 +26,7 @@
 #include "core/samples/labels.h"
 #include "core/samples/selection.h"
 #include "core/simulate/program.h"
+#include "core/tflite/integer_model.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
 #include "core/trainable/quantizer_config.h"
@@ -57,6 +58,13 @@ std::vector<int64_t> spread(const samples::DataSet& data, int64_t limit) {
 OpenModel open_model(std::string name, onnx::Source source, const onnx::ExternalData& external) {
   auto opened = std::make_shared<const OpenedModel>(tersor::open_model(source, external));
   return {std::move(name), std::move(source), std::move(opened)};
+}
+
+OpenModel as_made_from(const OpenModel& model, const OpenModel& other) {
+  if (!tflite::is_integer_model(model.opened->model)) return model;
+  auto fitted = std::make_shared<OpenedModel>(*model.opened);
+  fitted->model = tflite::as_made_from(std::move(fitted->model), other.opened->model);
+  return {model.name, model.source, std::move(fitted)};
 }
 
 std::string inspect(const OpenModel& model) {
@@ -201,7 +209,7 @@ std::string compare(const OpenModel& in_float, const OpenModel& quantized,
   const std::vector<int64_t> chosen = spread(*data, 0);
   const report::Comparison comparison =
       compare_samples(program, data, chosen, report::layer_samples(chosen), workforce);
-  return to_text(comparison_json(comparison, *program, profile), false);
+  return to_text(comparison_json(comparison, *program), false);
 }
 
 RunOutputs run(const OpenModel& model, const std::shared_ptr<const samples::DataSet>& data, const std::string& runtime,

@@ -28,6 +28,8 @@ struct OpenModel {
 
 /// Reads and checks a model.
 OpenModel open_model(std::string name, onnx::Source source, const onnx::ExternalData& external);
+/// A .tflite file with the inputs and outputs of the model that it was made from; any other model as it is.
+OpenModel as_made_from(const OpenModel& model, const OpenModel& other);
 /// JSON of onnx::ModelInfo.
 std::string inspect(const OpenModel& model);
 /// The inputs of the model: JSON of [{name, shape}], the shape null where it is open, and so is each of its dimensions.

@@ -214,6 +214,7 @@ NB_MODULE(_core, module) {
 
   module.attr("__version__") = std::string(tersor::tool_version());
   module.def("open_model", &open_model_of, "file"_a, "name"_a, "external"_a);
+  module.def("as_made_from", &as_made_from, "model"_a, "other"_a);
   module.def("inspect", &inspect, "model"_a);
   module.def("inputs", &inputs_of, "model"_a);
   module.def("open_files", &open_files, "model"_a, "files"_a, "preprocessing"_a);

@@ -56,11 +56,12 @@ def quantize(
     classes: bool = False,
     runtime: str = "x64",
     measure: Union[bool, Timer] = False,
+    format: str = "onnx",
     threads: int = 0,
     progress: Optional[Progress] = None,
     **fields: Any,
 ) -> Result:
-    """Makes an int8 ONNX file of a float model.
+    """Makes an int8 ONNX file of a float model, or a .tflite file.
 
     samples: an array of shape (N, ...) for a model of one input, `{name: array}`, something to iterate over that gives
         samples or batches (with labels beside them, as a DataLoader does), or paths of folders and files. Not needed where
@@ -72,7 +73,8 @@ def quantize(
     calibration_samples: calibrate on so many samples, spread evenly, and evaluate on the others. By default all calibrate,
         but 128 and at most half of them where there are labels.
     compare: whether the report looks at the error of each layer, on at most 64 samples.
-    runtime: whose arithmetic the report is in: "x64", "wasm", "arm64" or "avx2".
+    runtime: whose arithmetic the report is in: "x64", "wasm", "arm64" or "avx2"; that of a .tflite file is "tflite-micro".
+    format: of the file: "onnx", or "tflite" for TensorFlow Lite (platforms "tflite" and "tflite-micro").
     measure: take the fastest of the files that are as accurate, timed here in the package onnxruntime for some seconds, with
         one thread. The recipe repeats the choice anywhere without measuring; the report's `time` is what was measured.
     threads: how many work; 0: one for each core. The result does not depend on it.
@@ -87,6 +89,7 @@ def quantize(
     settings = settings_of(
         opened, platform, config, fields, preset, overrides, framework_info, recipe, allow_mismatch
     )
+    settings["format"] = format
     followed = settings["recipe"]
     if followed is not None and preprocessing is None:
         preprocessing = followed.get("preprocessing")
@@ -211,6 +214,8 @@ def evaluate(
     """
     opened = open_model(model)
     other = None if reference is None else open_model(reference)
+    if other is not None:  # a .tflite file has channels last
+        opened, other = _core.as_made_from(opened, other), _core.as_made_from(other, opened)
     data, with_labels = open_samples(opened, samples, preprocessing)
     known: list[int] = []
     if metric != "answers":

@@ -8,6 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, Optional, Union
 
+from ._error import Error
+
 Path_ = Union[str, "os.PathLike[str]"]
 
 
@@ -49,7 +51,7 @@ class Result:
     """A quantized model. A notebook shows it as a table with a chart of the layers' errors."""
 
     bytes: bytes = field(repr=False)
-    """The int8 ONNX file."""
+    """The int8 file: ONNX, or .tflite where `format` asked for it."""
     report: dict[str, Any] = field(repr=False)
     """What was measured: docs/report.md."""
     recipe: dict[str, Any] = field(repr=False)
@@ -58,7 +60,13 @@ class Result:
     """What the samples came to, for other settings without running them again."""
 
     def save(self, path: Path_) -> None:
-        """Writes the ONNX file."""
+        """Writes the file."""
+        is_tflite, named = self.bytes[4:8] == b"TFL3", Path(path).suffix == ".tflite"
+        if is_tflite != named and (named or Path(path).suffix == ".onnx"):
+            kind = "a .tflite file" if is_tflite else "an ONNX file"
+            raise Error(
+                "invalid_argument", f"The result is {kind}.", "path", f'Give format="{"tflite" if named else "onnx"}" to quantize().'
+            )
         _write(path, self.bytes)
 
     def save_recipe(self, path: Path_) -> None:

@@ -33,6 +33,35 @@ def demo_arrays():
     return generator.normal(size=(count, *dims)).astype(numpy.float32), generator.integers(0, 10, count)
 
 
+class TensorFlowLite(unittest.TestCase):
+    def test_a_tflite_file_is_judged_in_its_own_arithmetic(self):
+        samples, labels = demo_arrays()
+        given = {"platform": "tflite-micro", "effort": 0}
+        made = tersor.quantize(MODEL, samples, format="tflite", **given)
+        self.assertEqual(made.bytes[4:8], b"TFL3")
+        report = made.report
+        self.assertEqual((report["runtime"], report["board"]["flash_bytes"]), ("tflite-micro", len(made.bytes)))
+        self.assertEqual(tersor.inspect(made.bytes)["inputs"][0]["type"], "int8")
+        compared = tersor.compare(MODEL, made, samples)
+        self.assertEqual(compared["outputs"], report["comparison"]["outputs"])
+        beside = tersor.evaluate(made.bytes, samples, metric="answers", reference=MODEL)
+        self.assertAlmostEqual(beside["output_sqnr_db"], report["comparison"]["output_sqnr_db"])
+        # By itself it takes channels last, where the model has channels first.
+        shape = tersor.inspect(made.bytes)["inputs"][0]["shape"]
+        own = samples if list(samples.shape[1:]) == shape[1:] else numpy.moveaxis(samples, 1, -1)
+        (outputs,) = tersor.run(made.bytes, own[:4]).values()
+        onnx = tersor.quantize(MODEL, samples, **given)
+        (same,) = tersor.run(onnx.bytes, samples[:4], runtime="tflite-micro").values()
+        self.assertTrue(numpy.array_equal(outputs, same))
+        with self.assertRaisesRegex(tersor.Error, "quantized already"):
+            tersor.quantize(made.bytes, own)
+        with tempfile.TemporaryDirectory() as folder:
+            made.save(Path(folder) / "q.tflite")
+            self.assertRaises(tersor.Error, made.save, Path(folder) / "q.onnx")
+            self.assertRaises(tersor.Error, onnx.save, Path(folder) / "p.tflite")
+        self.assertRaises(tersor.Error, tersor.quantize, MODEL, samples, format="coreml")
+
+
 class Measured(unittest.TestCase):
     def setUp(self):
         self.samples, _ = demo_arrays()

@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "core/base/error.h"
-#include "core/tflite/interpret.h"
 #include "tests/catch.h"
 
 using namespace tersor;
@@ -103,28 +102,4 @@ TEST_CASE("kernels give what tflite-micro gives") {
     INFO(one.text);
     REQUIRE(evaluate(call) == *one.tensors.back().data);
   }
-}
-
-TEST_CASE("what an operator lacks is said with its place") {
-  Network network;
-  network.tensors = {{"x", {1, 2}}, {"y", {1, 2}}};
-  network.operators = {{Code::kAdd, {0}, {1}}};
-  network.inputs = {0};
-  network.outputs = {1};
-  const Tensor x = Tensor::of<int8_t>(Shape{1, 2}, {1, 2});
-  const auto message = [&] {
-    try {
-      interpret(network, std::vector<Tensor>{x});
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
-  CHECK(message().find("graph.operator[0] (ADD)") != std::string::npos);
-  network.operators[0].inputs = {0, 0};
-  CHECK(message().find("no scale") != std::string::npos);
-  for (NetworkTensor& tensor : network.tensors) tensor.quantization = {{0.5F}, {0}, 0};
-  CHECK(message().empty());
-  CHECK(interpret_floats(network, std::vector<Tensor>{Tensor::of<float>(Shape{1, 2}, {3.0F, -1.2F})})[0] ==
-        Tensor::of<float>(Shape{1, 2}, {6.0F, -2.0F}));
 }

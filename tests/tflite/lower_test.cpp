@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tflite/lower.h"
 
+#include <cmath>
+
 #include "core/base/error.h"
+#include "core/ops/registry.h"
+#include "core/run/program.h"
+#include "core/tflite/integer_model.h"
+#include "core/tflite/operators.h"
 #include "tests/catch.h"
 #include "tests/support/named_model.h"
 
@@ -155,4 +161,85 @@ TEST_CASE("an operator that TensorFlow Lite has not is named with its node") {
     CHECK(error.place == "graph.node[0] \"y_node\" (Erf)");
     CHECK(error.message.find("Erf") != std::string::npos);
   }
+}
+
+namespace {
+
+/// Channels 2 to 3, over pictures of 3 x 3.
+NamedModel transposed(int64_t kernel, Ints pads, Ints output_padding) {
+  NamedModel model;
+  model.input("x", {1, 2, 3, 3});
+  quantized(model, "x", 0.25F, 3);
+  const Shape shape{2, 3, kernel, kernel};
+  std::vector<int8_t> codes;
+  for (int64_t k = 0; k < shape.elements(); ++k) codes.push_back(static_cast<int8_t>(7 * k % 251 - 125));
+  model.constant("w.q", Tensor::of<int8_t>(shape, std::span<const int8_t>(codes)));
+  model.constant("w.s", Tensor::of<float>(Shape{3}, {0.5F, 0.25F, 0.125F}));
+  model.node("DequantizeLinear", {"w.q", "w.s"}, {"w"}, {{"axis", int64_t{1}}});
+  model.node("ConvTranspose", {"x.d", "w"}, {"y"},
+             {{"pads", pads}, {"strides", Ints{2, 2}}, {"output_padding", output_padding}});
+  quantized(model, "y", 2.0F, -3).output("y.d");
+  return model;
+}
+
+NamedModel hard_sigmoid(float scale) {
+  NamedModel model;
+  model.input("x", {1, 3, 2, 5});
+  quantized(model, "x", 0.0625F, -7);
+  model.node("HardSigmoid", {"x.d"}, {"y"}, {{"alpha", 0.3F}});
+  quantized(model, "y", scale, -128).output("y.d");
+  return model;
+}
+
+Shape input_shape(const Model& model) {
+  std::vector<int64_t> dims;
+  for (const Dim& dim : *model.graph.value(model.graph.inputs[0]).shape) dims.push_back(dim.value);
+  return Shape(dims);
+}
+
+/// The largest difference of what the lowered model gives from the quantized model in floats, in steps of the output.
+float steps_apart(const Model& model, float scale) {
+  const Model lowered = lowered_model(model);
+  Tensor x = Tensor::make(DType::kFloat32, input_shape(model));
+  float value = -7;
+  for (float& one : x.mutable_data<float>()) one = value = value > 7 ? -7.1F : value + 0.37F;
+  const std::vector<Tensor> inputs{x};
+  const Tensor a = run::Runner(run::Program::compile(model, ops::standard())).run(inputs)[0];
+  const Tensor b = run::Runner(run::Program::compile(lowered, ops::standard().with(operators()))).run(inputs)[0];
+  REQUIRE(a.shape() == b.shape());
+  float most = 0;
+  for (size_t k = 0; k < a.data<float>().size(); ++k)
+    most = std::max(most, std::abs(a.data<float>()[k] - b.data<float>()[k]) / scale);
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("a transposed convolution is cut where TensorFlow Lite would cut it elsewhere") {
+  const Model plain = transposed(2, {0, 0, 0, 0}, {0, 0}).build();
+  const Network network = lower(plain);
+  REQUIRE(operators_of(network) == "TRANSPOSE_CONV");
+  CHECK(network.operators[0].options.padding == kSame);
+  const NetworkTensor& weights = tensor_of(network, network.operators[0].inputs[1]);
+  CHECK(weights.shape == std::vector<int32_t>{3, 2, 2, 2});
+  CHECK(weights.quantization.scale == std::vector<float>{0.5F, 0.25F, 0.125F});
+  CHECK(steps_apart(plain, 2) <= 1.01F);
+  const Model cut = transposed(3, {1, 1, 1, 1}, {1, 1}).build();
+  const Network of_cut = lower(cut);
+  REQUIRE(operators_of(of_cut) == "TRANSPOSE_CONV STRIDED_SLICE");
+  CHECK(of_cut.operators[0].options.padding == kValid);
+  CHECK(tensor_of(of_cut, of_cut.operators[0].outputs[0]).shape == std::vector<int32_t>{1, 7, 7, 3});
+  CHECK(tensor_of(of_cut, of_cut.outputs[0]).shape == std::vector<int32_t>{1, 6, 6, 3});
+  CHECK(steps_apart(cut, 2) <= 1.01F);
+  const Model same = transposed(4, {1, 1, 1, 1}, {0, 0}).build();
+  CHECK(operators_of(lower(same)) == "TRANSPOSE_CONV");
+  CHECK(steps_apart(same, 2) <= 1.01F);
+}
+
+TEST_CASE("a HardSigmoid is a convolution that its grid bounds, or an operator more") {
+  constexpr float kUnit = 1.0F / 255;
+  CHECK(operators_of(lower(hard_sigmoid(kUnit).build())) == "DEPTHWISE_CONV_2D");
+  CHECK(steps_apart(hard_sigmoid(kUnit).build(), kUnit) <= 1.01F);
+  CHECK(operators_of(lower(hard_sigmoid(2 * kUnit).build())) == "DEPTHWISE_CONV_2D MINIMUM");
+  CHECK(steps_apart(hard_sigmoid(2 * kUnit).build(), 2 * kUnit) <= 1.01F);
 }

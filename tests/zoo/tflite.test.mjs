@@ -21,6 +21,8 @@ const run = (command, ...args) => {
   assert.equal(done.status, 0, done.stderr);
 };
 
+const json = (...args) => JSON.parse(spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 26 }).stdout);
+
 const models = [
   'mlperf-ic-resnet8',
   'mlperf-kws-dscnn',
@@ -68,7 +70,10 @@ describe.skipIf(!here)('.tflite files in their runtimes', () => {
       const calib = path.join(folder, id, 'calib');
       const onnx = path.join(sharedFolder, 'zoo', id, 'model.onnx');
       const quantize = ['quantize', onnx, '--data', calib, '--limit', '24', '--platform', 'tflite-micro', '--quiet'];
-      run(program, ...quantize, '-o', at('q.tflite'));
+      run(program, ...quantize, '-o', at('q.tflite'), '--report', at('report.json'));
+      const report = JSON.parse(readFileSync(at('report.json'), 'utf8'));
+      assert.equal(report.runtime, 'tflite-micro');
+      assert.equal(report.board.flash_bytes, readFileSync(at('q.tflite')).length);
       const some = readdirSync(calib).sort().slice(0, 6);
       const samples = some.map((name) => at(`last/${name}`));
       mkdirSync(at('first'));
@@ -88,6 +93,37 @@ describe.skipIf(!here)('.tflite files in their runtimes', () => {
         if (runtime === 'micro') assert.deepEqual(theirs, ours);
         assert.ok(sqnr(exact, theirs) > 15, `${runtime}: ${sqnr(exact, theirs)} dB`);
       }
+    }),
+  );
+});
+
+describe.skipIf(!here)('int8 .tflite files of others beside their float models', () => {
+  test.each(['mlperf-ic-resnet8', 'mlperf-kws-dscnn', 'mlperf-vww-mobilenetv1', 'mlperf-ad-autoencoder'])('%s', (id) =>
+    withFolder(async (folder) => {
+      const at = (name) => path.join(folder, name);
+      makeSamples(sharedFolder, id, folder);
+      const [onnx, int8] = ['model.onnx', 'int8.tflite'].map((name) => path.join(sharedFolder, 'zoo', id, name));
+      const calib = path.join(folder, id, 'calib');
+      mkdirSync(at('some'));
+      mkdirSync(at('own'));
+      const some = readdirSync(calib).sort().slice(0, 6);
+      const { shape } = json('inspect', int8, '--json').inputs[0];
+      for (const name of some) {
+        copyFileSync(path.join(calib, name), at(`some/${name}`));
+        const sample = readNpy(readFileSync(path.join(calib, name)));
+        const isOwn = String(sample.shape.slice(1)) === String(shape.slice(1));
+        writeFileSync(at(`own/${name}`), isOwn ? npyBytes(sample.data, sample.shape) : channelsLast(sample));
+      }
+      run(program, 'run', onnx, '--data', at('some'), '--output', at('float'));
+      run(python, script, 'micro', int8, at('micro.npy'), ...some.map((name) => at(`own/${name}`)));
+      const theirs = Array.from(readNpy(readFileSync(at('micro.npy'))).data);
+      const wanted = sqnr(outputsOf(at('float')), theirs);
+      const compared = json('compare', onnx, int8, '--data', at('some'), '--json');
+      assert.equal(compared.runtime, 'tflite-micro');
+      assert.ok(Math.abs(compared.outputs[0].sqnr_db - wanted) < 1e-6, `${compared.outputs[0].sqnr_db} for ${wanted}`);
+      const answers = ['--metric', 'answers', '--reference', onnx, '--json'];
+      const evaluated = json('evaluate', int8, '--data', at('some'), ...answers);
+      assert.ok(Math.abs(evaluated.outputs[0].sqnr_db - wanted) < 1e-6, `${evaluated.outputs[0].sqnr_db}`);
     }),
   );
 });

@@ -68,8 +68,8 @@ void print_float_sums(const report::Comparison& comparison) {
           row.undecided, row.largest_difference_steps);
 }
 
-void print_comparison(const report::Comparison& comparison, const report::CompareProgram& program,
-                      const std::string& runtime) {
+void print_comparison(const report::Comparison& comparison, const report::CompareProgram& program) {
+  const std::string runtime(enum_word(program.runtime()));
   const report::Verdict verdict = verdict_by(comparison);
   print("%s: %s\n", std::string(enum_word(verdict.usability)).c_str(), verdict.reason.c_str());
   print("%" PRId64 " samples, layers in %" PRId64 " of them, arithmetic of %s\n", comparison.samples,
@@ -101,12 +101,6 @@ void print_comparison(const report::Comparison& comparison, const report::Compar
   print_float_sums(comparison);
 }
 
-void print_json(const report::Comparison& comparison, const report::CompareProgram& program,
-                const std::string& runtime) {
-  print("%s\n",
-        to_text(comparison_json(comparison, program, enum_from_word<simulate::Profile>(runtime, "--runtime"))).c_str());
-}
-
 void compare(const CompareOptions& options) {
   const auto profile = enum_from_word<simulate::Profile>(options.runtime, "--runtime");
   const ModelFile reference = open_runnable_model(options.float_model),
@@ -123,9 +117,9 @@ void compare(const CompareOptions& options) {
   const report::Comparison comparison =
       compare_samples(program, data, chosen, report::layer_samples(chosen), options.workforce);
   if (options.json)
-    print_json(comparison, *program, options.runtime);
+    print("%s\n", to_text(comparison_json(comparison, *program)).c_str());
   else
-    print_comparison(comparison, *program, options.runtime);
+    print_comparison(comparison, *program);
 }
 
 }  // namespace
@@ -136,10 +130,13 @@ void add_compare(CLI::App& program) {
       "Examples:\n  tersor compare model.onnx model.int8.onnx --data pictures/\n  tersor compare model.onnx "
       "model.int8.onnx --data samples.npy --runtime arm64 --json");
   auto options = std::make_shared<CompareOptions>();
-  command.add_option("FLOAT", options->float_model, "The float ONNX file.")->required();
-  command.add_option("QUANT", options->quantized_model, "The quantized ONNX file made from it.")->required();
+  command.add_option("FLOAT", options->float_model, "The float model, ONNX or .tflite.")->required();
+  command.add_option("QUANT", options->quantized_model, "The quantized file made from it, ONNX or int8 .tflite.")
+      ->required();
   add_data_option(command, options->data, false);
-  command.add_option("--runtime", options->runtime, "Whose arithmetic: x64, wasm, arm64 or avx2")
+  command
+      .add_option("--runtime", options->runtime,
+                  "Whose arithmetic: x64, wasm, arm64, avx2 or tflite-micro, which a .tflite file always has")
       ->capture_default_str();
   command.add_flag("--classes", options->classes,
                    "The first output is scores of classes, though no Softmax stands at its end");

@@ -10,6 +10,7 @@
 #include "core/onnx/convert_opset.h"
 #include "core/onnx/model_info.h"
 #include "core/onnx/write.h"
+#include "core/tflite/integer_model.h"
 
 namespace tersor::cli {
 
@@ -64,6 +65,9 @@ std::vector<std::byte> write_model(const Model& model, const ConvertOptions& opt
 
 void convert(const ConvertOptions& options) {
   ModelFile file = open_model(options.model);
+  if (tflite::is_integer_model(file.model))
+    throw Error(ErrorCode::kUnsupportedModel, "The integers of a .tflite file have no ONNX form.", options.model,
+                "Quantize the float model that it was made from; `tersor run` computes the file as it is.");
   expect_writable(options.output);
   if (options.external) expect_data_writable(options);
   const int64_t before = file.model.opset();

@@ -11,6 +11,7 @@
 #include "core/native/evaluate_samples.h"
 #include "core/native/workers.h"
 #include "core/simulate/program.h"
+#include "core/tflite/integer_model.h"
 
 namespace tersor::cli {
 
@@ -27,19 +28,21 @@ struct EvaluateOptions {
   bool json = false;
 };
 
-std::shared_ptr<const run::Program> open_reference(const EvaluateOptions& options, simulate::Profile profile,
-                                                   const run::Program& program) {
-  if (options.reference.empty()) return nullptr;
-  const auto reference = simulate::compile(open_runnable_model(options.reference).model, profile);
-  expect_same_ports(program, *reference, options.reference);
-  return reference;
-}
-
 SampleEvaluation evaluate_model(const EvaluateOptions& options) {
-  const ModelFile file = open_runnable_model(options.model);
+  ModelFile file = open_runnable_model(options.model);
   const auto metric = enum_from_word<evaluate::Metric>(options.metric, "--metric");
   const auto profile = enum_from_word<simulate::Profile>(options.runtime, "--runtime");
-  const auto program = simulate::compile(file.model, profile), reference = open_reference(options, profile, *program);
+  std::shared_ptr<const run::Program> reference;
+  if (!options.reference.empty()) {
+    ModelFile other = open_runnable_model(options.reference);
+    if (tflite::is_integer_model(file.model))
+      file.model = tflite::as_made_from(std::move(file.model), other.model);
+    else if (tflite::is_integer_model(other.model))
+      other.model = tflite::as_made_from(std::move(other.model), file.model);
+    reference = simulate::compile(other.model, profile);
+  }
+  const auto program = simulate::compile(file.model, profile);
+  if (reference) expect_same_ports(*program, *reference, options.reference);
   const auto data = open_data(options.data, file.model, options.json);
   const bool labelled = metric != evaluate::Metric::kAnswers;
   if (!labelled && !options.data.labels.empty() && !options.json)
@@ -82,7 +85,7 @@ void add_evaluate(CLI::App& program) {
       "Examples:\n  tersor evaluate model.int8.onnx --data pictures/ --reference model.onnx\n  tersor evaluate "
       "model.onnx --data x.npy --labels y.npy --metric top5");
   auto options = std::make_shared<EvaluateOptions>();
-  command.add_option("MODEL", options->model, "The ONNX file, float or quantized")->required();
+  command.add_option("MODEL", options->model, "The ONNX or .tflite file, float or quantized")->required();
   add_data_option(command, options->data, true);
   command
       .add_option("--metric", options->metric,
@@ -93,7 +96,9 @@ void add_evaluate(CLI::App& program) {
                   "reconstruction-auc: consecutive samples that make one recording; default 1")
       ->check(count_from(1));
   command.add_option("--reference", options->reference, "Also compare with this model: same answers, output SQNR");
-  command.add_option("--runtime", options->runtime, "Whose arithmetic for a quantized model: x64, wasm, arm64 or avx2")
+  command
+      .add_option("--runtime", options->runtime,
+                  "Whose arithmetic for a quantized model: x64, wasm, arm64, avx2 or tflite-micro")
       ->capture_default_str();
   add_threads(command, options->workforce.threads);
   command.add_flag("--json", options->json, "Print JSON");

@@ -7,6 +7,7 @@
 #include "core/cli/model_file.h"
 #include "core/cli/print.h"
 #include "core/graph/print.h"
+#include "core/graph/quantized.h"
 #include "core/native/size_text.h"
 #include "core/onnx/model_info.h"
 #include "core/report/model_card.h"
@@ -48,6 +49,7 @@ void print_info(const std::string& path, const onnx::ModelInfo& info) {
   if (!info.producer.empty()) print_line("made by", info.producer);
   std::string versions = "opset " + std::to_string(info.opset) + ", IR " + std::to_string(info.ir_version);
   for (const auto& [domain, version] : info.domains) versions += ", " + domain + " " + std::to_string(version);
+  if (info.domains.count(std::string(kTfliteDomain)) != 0) versions = "schema 3";
   print_line("versions", versions);
   for (const onnx::TensorInfo& one : info.inputs) print_line("input", one.name + "  " + shape_text(one));
   for (const onnx::TensorInfo& one : info.outputs) print_line("output", one.name + "  " + shape_text(one));
@@ -86,7 +88,7 @@ void add_inspect(CLI::App& program) {
       *program.add_subcommand("inspect", "Inputs, outputs, operators, weights and warnings of a model.");
   command.footer("Examples:\n  tersor inspect model.onnx\n  tersor inspect model.onnx --json");
   auto options = std::make_shared<InspectOptions>();
-  command.add_option("MODEL", options->model, "The ONNX file.")->required();
+  command.add_option("MODEL", options->model, "The ONNX or .tflite file.")->required();
   command.add_flag("--json", options->json, "Print JSON.");
   command.add_flag("--graph", options->graph, "Print every node, one per line.")->excludes("--json");
   command.callback([options] { inspect(*options); });

@@ -8,7 +8,7 @@
 #include "core/cli/files.h"
 #include "core/cli/print.h"
 #include "core/onnx/rewrite_forms.h"
-#include "core/tflite/raise.h"
+#include "core/tflite/read_model.h"
 
 namespace tersor::cli {
 

@@ -24,7 +24,6 @@
 #include "core/cli/statistics_files.h"
 #include "core/cli/watch_training.h"
 #include "core/job/given_settings.h"
-#include "core/job/tflite_file.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/gather.h"
 #include "core/native/join_statistics.h"
@@ -291,8 +290,11 @@ void check_options(const QuantizeOptions& options) {
     expect_writable(path.string());
   }
   enum_from_word<simulate::Profile>(options.report.runtime, "--runtime");
-  if (!options.source.empty() && !ends_in_tflite(options.output))
+  const bool is_tflite = format_of(options.output) == FileFormat::kTflite;
+  if (!options.source.empty() && !is_tflite)
     throw CLI::ValidationError("--source", "it is the source of a .tflite file: give --output a name that ends so");
+  if (options.measure && is_tflite)
+    throw CLI::ValidationError("--measure", "files are timed in ONNX Runtime, which runs no .tflite files");
 }
 
 void print_notes(const std::vector<Diagnostic>& notes) {
@@ -326,6 +328,7 @@ void quantize_model(QuantizeOptions& options) {
   ModelFile file = open_model(options.model);
   const size_t before = file.bytes;
   const auto opened = std::make_shared<const OpenedModel>(opened_model(std::move(file)));
+  check_quantizable(opened->model);  // before samples are held against it
   const std::optional<config::Recipe> recipe = read_recipe_option(options.settings);
   if (recipe) {
     options.data.recipe_preprocessing = recipe->preprocessing;
@@ -353,8 +356,7 @@ void quantize_model(QuantizeOptions& options) {
   if (settings.config.inference_mode)
     std::erase_if(warnings, [](const Diagnostic& one) { return one.code == onnx::kTrainingMode; });
   if (!options.quiet && !options.json) print_notes(warnings);
-  const bool is_tflite = ends_in_tflite(options.output);
-  if (is_tflite) check_tflite(*prepare(opened, settings));
+  settings.format = format_of(options.output);
   auto [gathered, data, aim] = gather_data(options, std::move(settings), opened);
   if (options.timer) {
     FastestGathered fastest =
@@ -364,11 +366,13 @@ void quantize_model(QuantizeOptions& options) {
   auto& [job, statistics, decided, passes] = gathered;
   check_recipe(recipe, recipe_of(*job, statistics), !options.settings.platform.empty(), options.anyway);
   QuantizeResult result = quantize(*job, statistics, std::move(decided));
-  if (is_tflite) result.bytes = tflite_file(result);
   if (!options.quiet) print_notes(remarks_on(*job, result));
-  if (is_tflite && !options.quiet)
-    print_error("note: %s: the figures are of the same integers in ONNX Runtime; TensorFlow Lite rounds otherwise\n",
-                options.output.c_str());
+  if (result.tflite && !result.tflite->is_simulated && !options.quiet)
+    print_error(
+        "note: %s: it has operators on floats, so the figures are of the same integers in ONNX Runtime; TensorFlow "
+        "Lite "
+        "rounds otherwise\n",
+        options.output.c_str());
   options.report.workforce = options.workforce;
   options.report.foreign = !options.stats.empty();
   const bool wants_report = !options.report_path.empty();
@@ -446,7 +450,9 @@ std::shared_ptr<QuantizeOptions> add_options(CLI::App* command) {
   command->add_option("--report", options->report_path,
                       "Write a report (JSON): error by layer, what stays float and why");
   command
-      ->add_option("--runtime", options->report.runtime, "Whose arithmetic the report is in: x64, wasm, arm64 or avx2")
+      ->add_option(
+          "--runtime", options->report.runtime,
+          "Whose arithmetic the report is in: x64, wasm, arm64 or avx2; that of a .tflite file is tflite-micro")
       ->capture_default_str();
   command->add_flag("--classes", options->report.classes,
                     "The first output is scores of classes, though no Softmax stands at its end: the report counts "

@@ -17,8 +17,6 @@
 #include "core/native/size_text.h"
 #include "core/report/coverage.h"
 #include "core/report/saturation_remark.h"
-#include "core/tflite/arena.h"
-#include "core/tflite/read.h"
 
 namespace tersor::cli {
 
@@ -205,16 +203,14 @@ void print_saturation_warning(const QuantizeResult& result) {
   if (warning) print("%s\n  %s\n", warning->message.c_str(), warning->hint.c_str());
 }
 
-}  // namespace
-
-/// What a microcontroller needs for a .tflite file.
-void print_board(const std::vector<std::byte>& file) {
-  if (!tflite::is_tflite(file)) return;
-  if (const auto arena = tflite::plan_arena(tflite::read(file, nullptr)))
-    print("board: %s of flash; %s for activations, an arena of %s holds all\n",
-          size_text(static_cast<int64_t>(file.size())).c_str(), size_text(arena->head).c_str(),
-          size_text(arena->needed).c_str());
+void print_board(const std::optional<TfliteFile>& file) {
+  if (!file || !file->board.arena_bytes) return;
+  print("board: %s of flash; %s for activations, an arena of %s holds all\n",
+        size_text(file->board.flash_bytes).c_str(), size_text(*file->board.activation_bytes).c_str(),
+        size_text(*file->board.arena_bytes).c_str());
 }
+
+}  // namespace
 
 void print_text(const QuantizeAnswer& answer, bool verbose) {
   const auto& [result, statistics, report, time, cost, output, aim, before, warnings] = answer;
@@ -222,7 +218,7 @@ void print_text(const QuantizeAnswer& answer, bool verbose) {
   if (verdict) print("%s: %s\n", std::string(enum_word(verdict->usability)).c_str(), verdict->reason.c_str());
   if (!aim.empty()) print("%s\n", aim.c_str());
   print_size(result, time, output, before);
-  print_board(result.bytes);
+  print_board(result.tflite);
   if (verdict) print_advice(*verdict);
   print_bits(statistics.choices.bits, result, verbose);
   print_contest(statistics.choices, result.recipe.quantization_config.prefer, verbose);
@@ -258,6 +254,7 @@ void print_json(const QuantizeAnswer& answer) {
   if (cost.bytes_per_thread) json["cost"]["memory_bytes_per_thread"] = *cost.bytes_per_thread;
   if (!aim.empty()) json["aim"] = aim;
   if (time) json["time"] = to_json(*time);
+  if (result.tflite) json["board"] = to_json(result.tflite->board);
   if (report && report->verdict) json["verdict"] = to_json(*report->verdict);
   print("%s\n", to_text(json).c_str());
 }

@@ -2,7 +2,6 @@
 // tersor run: the outputs of a model on samples, as DIR/<sample>/<output>.npy.
 #include <cinttypes>
 #include <filesystem>
-#include <functional>
 
 #include "core/base/json.h"
 #include "core/cli/command.h"
@@ -16,8 +15,6 @@
 #include "core/native/workers.h"
 #include "core/samples/fixed_batch.h"
 #include "core/simulate/program.h"
-#include "core/tflite/interpret.h"
-#include "core/tflite/read.h"
 
 namespace tersor::cli {
 
@@ -55,58 +52,9 @@ void expect_outside(const std::string& folder, const std::string& data) {
 
 /// What one thread needs.
 struct Worker {
-  std::function<std::vector<Tensor>(const std::vector<Tensor>&)> outputs_of;
+  run::Runner runner;
   samples::SampleReader reader;
 };
-
-/// A model file of either kind: what its samples and outputs are, and who computes them in a thread.
-struct Computed {
-  ModelFile file;
-  std::vector<std::string> outputs;
-  std::function<decltype(Worker::outputs_of)()> worker;
-};
-
-/// The network of an int8 .tflite file; null of any other file.
-std::shared_ptr<const tflite::Network> integer_network(const std::string& path) try {
-  const FileBytes file = map_file(path);
-  if (!tflite::is_tflite(file.bytes)) return nullptr;
-  auto network = std::make_shared<const tflite::Network>(tflite::read(file.bytes, file.owner));
-  return tflite::is_quantized(*network) ? network : nullptr;
-} catch (const Error& error) {
-  throw error.within(path);
-}
-
-/// Such a file computes as TensorFlow Lite Micro does; its integer inputs and outputs are given in real numbers.
-Computed compute_integers(const std::shared_ptr<const tflite::Network>& network) {
-  Computed made;
-  for (const int32_t input : network->inputs) {
-    const tflite::NetworkTensor& tensor = network->tensors[static_cast<size_t>(input)];
-    std::vector<Dim> dims;
-    for (const int32_t dim : tensor.shape) dims.push_back({dim, ""});
-    Graph& graph = made.file.model.graph;
-    const DType type = tensor.dtype == DType::kInt8 ? DType::kFloat32 : tensor.dtype;
-    graph.inputs.push_back(graph.add_value(tensor.name, type, std::move(dims)));
-  }
-  for (const int32_t output : network->outputs)
-    made.outputs.push_back(network->tensors[static_cast<size_t>(output)].name);
-  made.worker = [network] {
-    return [network](const std::vector<Tensor>& inputs) { return tflite::interpret_floats(*network, inputs); };
-  };
-  return made;
-}
-
-Computed open_any(const RunOptions& options) {
-  const auto profile = enum_from_word<simulate::Profile>(options.runtime, "--runtime");
-  if (const auto network = integer_network(options.model)) return compute_integers(network);
-  Computed made{open_runnable_model(options.model), {}, {}};
-  const auto program = simulate::compile(made.file.model, profile);
-  for (const run::Port& port : program->outputs()) made.outputs.push_back(port.name);
-  made.worker = [program] {
-    const auto runner = std::make_shared<run::Runner>(program);
-    return [runner](const std::vector<Tensor>& inputs) { return runner->run(inputs); };
-  };
-  return made;
-}
 
 void write_outputs(const std::string& folder, const std::vector<std::string>& names,
                    const std::vector<Tensor>& outputs) {
@@ -116,18 +64,20 @@ void write_outputs(const std::string& folder, const std::vector<std::string>& na
 
 void run_model(const RunOptions& options) {
   for (const std::string& path : options.data.data) expect_outside(options.output, path);
-  const Computed computed = open_any(options);
-  const auto data = open_data(options.data, computed.file.model, options.json);
+  const ModelFile file = open_runnable_model(options.model);
+  const auto program = simulate::compile(file.model, enum_from_word<simulate::Profile>(options.runtime, "--runtime"));
+  const auto data = open_data(options.data, file.model, options.json);
   const std::vector<int64_t> chosen = chosen_samples(options.data, *data);
-  std::vector<std::string> sample_names;
+  std::vector<std::string> sample_names, outputs;
+  for (const run::Port& port : program->outputs()) outputs.push_back(port.name);
   for (const int64_t sample : chosen) sample_names.push_back(data->name(sample));
-  const std::vector<std::string> folders = file_names(sample_names), files = file_names(computed.outputs);
+  const std::vector<std::string> folders = file_names(sample_names), files = file_names(outputs);
   make_folder(options.output);
 
   const int threads = thread_count(options.threads);
   std::vector<Worker> workers;
   for (int k = 0; k < threads; ++k)
-    workers.push_back({computed.worker(), samples::SampleReader(data, samples::SampleReader::Values::kAny)});
+    workers.push_back({run::Runner(program), samples::SampleReader(data, samples::SampleReader::Values::kAny)});
   const auto count = static_cast<int64_t>(chosen.size());
   {
     const ProgressFunction shown = progress_line();
@@ -136,7 +86,7 @@ void run_model(const RunOptions& options) {
       Worker& worker = workers[static_cast<size_t>(number)];
       const auto k = static_cast<size_t>(item);
       write_outputs(options.output + "/" + folders[k], files,
-                    samples::first_rows(worker.outputs_of(worker.reader.load(chosen[k])), data->batch()));
+                    samples::first_rows(worker.runner.run(worker.reader.load(chosen[k])), data->batch()));
       progress.step();
     });
   }
@@ -161,7 +111,8 @@ void add_run(CLI::App& program) {
   add_data_option(command, options->data, false);
   command.add_option("--output", options->output, "Folder for <sample>/<output>.npy")->required();
   command
-      .add_option("--runtime", options->runtime, "Whose arithmetic a quantized model runs in: x64, wasm, arm64 or avx2")
+      .add_option("--runtime", options->runtime,
+                  "Whose arithmetic a quantized model runs in: x64, wasm, arm64, avx2 or tflite-micro")
       ->capture_default_str();
   add_threads(command, options->threads);
   command.add_flag("--json", options->json, "Print JSON");

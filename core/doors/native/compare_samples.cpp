@@ -38,17 +38,17 @@ report::Verdict verdict_by(const report::Comparison& comparison) {
   return report::verdict_of(report);
 }
 
-Json comparison_json(const report::Comparison& comparison, const report::CompareProgram& program,
-                     simulate::Profile profile) {
+Json comparison_json(const report::Comparison& comparison, const report::CompareProgram& program) {
   Json json = to_json(comparison);
   json["verdict"] = to_json(verdict_by(comparison));
-  json["runtime"] = enum_word(profile);
+  json["runtime"] = enum_word(program.runtime());
   json["stays_float"] = Json::array();
   for (const simulate::FloatIsland& island : program.float_islands())
     json["stays_float"].push_back(
         {{"name", island.node}, {"op", island.op}, {"reason", island.reason}, {"exact", island.exact}});
   json["diagnostics"] = Json::array();
-  if (const auto remark = report::saturation_remark(comparison.saturation, profile == simulate::Profile::kAvx2))
+  if (const auto remark =
+          report::saturation_remark(comparison.saturation, program.runtime() == simulate::Profile::kAvx2))
     json["diagnostics"].push_back(to_json(*remark));
   return json;
 }

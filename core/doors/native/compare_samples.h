@@ -23,7 +23,6 @@ report::Comparison compare_samples(const std::shared_ptr<const report::ComparePr
 report::Verdict verdict_by(const report::Comparison& comparison);
 
 /// The comparison with its `verdict`, `runtime`, what `stays_float` there, and `diagnostics`.
-Json comparison_json(const report::Comparison& comparison, const report::CompareProgram& program,
-                     simulate::Profile profile);
+Json comparison_json(const report::Comparison& comparison, const report::CompareProgram& program);
 
 }  // namespace tersor

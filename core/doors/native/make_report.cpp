@@ -83,9 +83,9 @@ report::Report make_report(const ReportRequest& request, const std::string& mode
                            const Job& job, const QuantizeResult& result, const calibrate::Statistics& statistics,
                            const std::shared_ptr<const samples::DataSet>& data) {
   report::Report report = report_of(job, result, model_name, static_cast<int64_t>(model_bytes));
-  report.runtime = request.runtime;
+  if (!result.tflite || !result.tflite->is_simulated) report.runtime = request.runtime;
   if (request.time) report.time = request.time;
-  const auto profile = enum_from_word<simulate::Profile>(request.runtime, "runtime");
+  const auto profile = enum_from_word<simulate::Profile>(report.runtime, "runtime");
   const auto choose = [&](int64_t count) {
     const Compared chosen =
         request.foreign ? compared_by_digest(data, statistics, count) : compared_by_number(*data, statistics, count);

@@ -235,8 +235,8 @@ constexpr Operator kOperators[] = {
     {"Xor", 1, kBroadcast, kBool, "axis broadcast"},
 };
 
-constexpr std::string_view kDomains[] = {"ai.onnx.ml", "ai.onnx.preview.training", "ai.onnx.training", "com.microsoft",
-                                         "com.microsoft.nchwc"};
+constexpr std::string_view kDomains[] = {"ai.onnx.ml",    "ai.onnx.preview.training", "ai.onnx.training",
+                                         "com.microsoft", "com.microsoft.nchwc",      "tflite"};
 
 }  // namespace
 

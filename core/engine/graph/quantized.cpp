@@ -11,7 +11,8 @@ bool is_quantized(const Node& node) {
       "QuantizeLinear",        "DequantizeLinear",     "DynamicQuantizeLinear",
       "DynamicQuantizeMatMul", "ConvInteger",          "MatMulInteger",
       "MatMulNBits",           "MatMulIntegerToFloat", "QGemm"};
-  return node.op_type.rfind("QLinear", 0) == 0 || std::find(kTypes.begin(), kTypes.end(), node.op_type) != kTypes.end();
+  return node.domain == kTfliteDomain || node.op_type.rfind("QLinear", 0) == 0 ||
+         std::find(kTypes.begin(), kTypes.end(), node.op_type) != kTypes.end();
 }
 
 std::optional<TableLookup> table_lookup(const Graph& graph, const Uses& uses, ValueId value) {

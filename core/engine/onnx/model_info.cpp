@@ -23,9 +23,20 @@ namespace tersor::onnx {
 
 namespace {
 
-TensorInfo describe_value(const Value& value) {
+/// The input or output as the file has it.
+ValueId in_file(const Graph& graph, ValueId end) {
+  for (const Node& node : graph.nodes()) {
+    if (!is_file_edge(node)) continue;
+    if (node.inputs[0] == end) return node.outputs[0];
+    if (node.outputs[0] == end) return node.inputs[0];
+  }
+  return end;
+}
+
+TensorInfo describe_end(const Graph& graph, ValueId end) {
+  const Value& value = graph.value(in_file(graph, end));
   TensorInfo info;
-  info.name = value.name;
+  info.name = graph.name_of(end);
   info.type = !value.type_bytes.empty()          ? "no tensor"
               : value.dtype == DType::kUndefined ? "?"
                                                  : std::string(name_of(value.dtype));
@@ -40,6 +51,7 @@ class Counter {
   void count(const Graph& graph) {
     for (const auto& [id, tensor] : graph.initializers()) count_tensor(tensor);
     for (const Node& node : graph.nodes()) {
+      if (is_file_edge(node)) continue;
       ++info_.nodes;
       ++nodes_[{node.domain, node.op_type}];
       if (node.is("Constant") && node.holds<Tensor>("value")) count_tensor(*node.attribute<Tensor>("value"));
@@ -89,8 +101,8 @@ ModelInfo describe(const Model& model, std::span<const std::byte> file, std::str
   info.opset = model.opset();
   for (const OpsetImport& import : model.opset_imports)
     if (!import.domain.empty()) info.domains[import.domain] = import.version;
-  for (const ValueId id : model.graph.inputs) info.inputs.push_back(describe_value(model.graph.value(id)));
-  for (const ValueId id : model.graph.outputs) info.outputs.push_back(describe_value(model.graph.value(id)));
+  for (const ValueId id : model.graph.inputs) info.inputs.push_back(describe_end(model.graph, id));
+  for (const ValueId id : model.graph.outputs) info.outputs.push_back(describe_end(model.graph, id));
   Counter counter(info);
   counter.count(model.graph);
   counter.list_operators();

@@ -4,6 +4,7 @@
 #include "core/simulate/fuse.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <variant>
@@ -12,13 +13,15 @@
 #include "core/graph/attribute_defaults.h"
 #include "core/graph/core_operator.h"
 #include "core/graph/operators.h"
+#include "core/graph/qdq.h"
 #include "core/graph/quantized.h"
 #include "core/graph/subgraphs.h"
 #include "core/graph/uses.h"
 #include "core/simulate/fuse_few_bits.h"
 #include "core/simulate/fuse_rewrites.h"
 #include "core/simulate/joined_bias.h"
-#include "core/simulate/qdq.h"
+#include "core/tensor/rounding.h"
+#include "core/tflite/integer_model.h"
 
 namespace tersor::simulate {
 
@@ -455,6 +458,8 @@ bool is_quantized(const Model& model) {
 }
 
 FusedModel fuse(const Model& model, Profile profile, bool counts_saturation) {
+  if (tflite::is_integer_model(model)) return {model, {}, {}, {}};
+  if (profile == Profile::kTfliteMicro) return {tflite::lowered_model(model), {}, {}, {}};
   FusedModel fused{model, {}, {}, {}};
   Graph& graph = fused.model.graph;
   fold_constant_nodes(fused.model);

@@ -44,9 +44,10 @@ struct FusedModel {
 /// True when the model holds an operator that makes or reads integers in place of floats.
 bool is_quantized(const Model& model);
 
-/// `model` must be valid. Values keep their names and ids: a DequantizeLinear's output can still be fetched.
-/// `counts_saturation`: integer operators say in how many of their sums a pair of products saturates with
-/// Profile::kAvx2 (which always asks), or would saturate with Profile::kX64 on a CPU without VNNI.
+/// `model` must be valid. A .tflite file's stays as it is, and Profile::kTfliteMicro gives that of the file that the
+/// model becomes (errors of tflite::lower()). Else values keep their names and ids: a DequantizeLinear's output can
+/// still be fetched. `counts_saturation`: integer operators say in how many of their sums a pair of products saturates
+/// with Profile::kAvx2 (which always asks), or would saturate with Profile::kX64 on a CPU without VNNI.
 FusedModel fuse(const Model& model, Profile profile, bool counts_saturation = false);
 
 }  // namespace tersor::simulate

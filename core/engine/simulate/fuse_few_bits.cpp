@@ -2,7 +2,7 @@
 #include "core/simulate/fuse_few_bits.h"
 
 #include "core/graph/attribute_defaults.h"
-#include "core/simulate/qdq.h"
+#include "core/graph/qdq.h"
 
 namespace tersor::simulate {
 

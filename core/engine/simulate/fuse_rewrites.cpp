@@ -7,11 +7,12 @@
 
 #include "core/graph/attribute_defaults.h"
 #include "core/graph/clamp_bounds.h"
+#include "core/graph/qdq.h"
 #include "core/graph/runtime_operators.h"
 #include "core/graph/uses.h"
 #include "core/ops/constant.h"
 #include "core/run/program.h"
-#include "core/simulate/qdq.h"
+#include "core/simulate/arithmetic.h"
 
 namespace tersor::simulate {
 
@@ -214,7 +215,8 @@ void drop_clamps_before_quantization(Graph& graph) {
       if (!bounds) continue;
       const auto output = quantized(graph, uses, node.outputs[0]);
       if (!output || !output->quantize.per_tensor() || !output->quantize.is_8_bit()) continue;
-      const Grid grid = output->quantize.grid();
+      const QuantizationNode& to = output->quantize;
+      const Grid grid{to.scales[0], static_cast<int32_t>(to.zero_points[0]), to.dtype == DType::kInt8};
       const float low = grid.scale * static_cast<float>(grid.low() - grid.zero_point);
       const float high = grid.scale * static_cast<float>(grid.high() - grid.zero_point);
       if (static_cast<double>(low) < bounds->low || static_cast<double>(high) > bounds->high) continue;

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "core/graph/operators.h"
+#include "core/graph/qdq.h"
 #include "core/graph/ranks.h"
 #include "core/graph/uses.h"
-#include "core/simulate/qdq.h"
 
 namespace tersor::simulate {
 

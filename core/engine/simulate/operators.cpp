@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "core/simulate/late_operator.h"
+#include "core/tflite/operators.h"
 
 namespace tersor::simulate {
 
@@ -63,6 +64,7 @@ constexpr IntegerOperator kOperators[] = {
     {"", "Resize", prepare_resize, nullptr, {}, 10},
 };
 
+// That of TensorFlow Lite Micro runs what it does not compute itself as kX64.
 constexpr std::array kProfiles = {Profile::kX64, Profile::kWasm, Profile::kArm64, Profile::kAvx2};
 
 /// The records of a profile live as long as the program.
@@ -82,7 +84,7 @@ std::deque<ops::Op> make_records(Profile profile) {
 ops::Registry make_registry(const std::deque<ops::Op>& records) {
   std::vector<const ops::Op*> list;
   for (const ops::Op& op : records) list.push_back(&op);
-  return ops::standard().with(list);
+  return ops::standard().with(list).with(tflite::operators());
 }
 
 }  // namespace
@@ -96,7 +98,7 @@ const ops::Registry& registry(Profile profile) {
   static const std::array<ops::Registry, kProfiles.size()> registries = {
       make_registry(records[0]), make_registry(records[1]), make_registry(records[2]), make_registry(records[3])};
   const auto* found = std::find(kProfiles.begin(), kProfiles.end(), profile);
-  return registries[static_cast<size_t>(found - kProfiles.begin())];
+  return registries[found == kProfiles.end() ? 0 : static_cast<size_t>(found - kProfiles.begin())];
 }
 
 }  // namespace tersor::simulate

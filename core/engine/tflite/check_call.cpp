@@ -26,11 +26,18 @@ int64_t count_of(const Sizes& sizes) {
   return Shape(std::vector<int64_t>(sizes.begin(), sizes.end())).elements();
 }
 
+/// Of int8.
+void need_code(int64_t zero_point) {
+  need(zero_point >= -128 && zero_point <= 127, "A zero point is none of the codes.");
+}
+
 void need_codes(const KernelCall& call, size_t k) {
   need(call.has(k), "It lacks an input.");
   need(call.in(k).tensor->dtype == DType::kInt8 && call.in(k).value->dtype() == DType::kInt8,
        "An input that has to be int8 is not.");
-  need(!call.in(k).tensor->quantization.scale.empty(), "An int8 input has no scale.");
+  const Quantization& grid = call.in(k).tensor->quantization;
+  need(!grid.scale.empty() && grid.zero_point.size() == grid.scale.size(), "An int8 input has no scale.");
+  need_code(grid.zero_point[0]);
 }
 
 /// Whole numbers that the operator reads itself.
@@ -53,12 +60,12 @@ void need_steps(const KernelCall& call) {
 }
 
 /// Weights and bias of operators with output channels.
-void need_weights(const KernelCall& call, int32_t channels) {
+void need_weights(const KernelCall& call, int32_t channels, size_t bias = 2) {
   need_codes(call, 1);
   const size_t scales = call.in(1).tensor->quantization.scale.size();
   need(scales == 1 || scales == static_cast<size_t>(channels), "Its weight has not one scale for each output channel.");
-  if (!call.has(2)) return;
-  need(call.in(2).value->dtype() == DType::kInt32 && call.in(2).value->elements() == channels,
+  if (!call.has(bias)) return;
+  need(call.in(bias).value->dtype() == DType::kInt32 && call.in(bias).value->elements() == channels,
        "Its bias is not int32 with a value for each output channel.");
 }
 
@@ -74,6 +81,18 @@ void check_convolution(const KernelCall& call, bool depthwise) {
   else
     need(w[0] == channels && x[3] % w[3] == 0 && channels % (x[3] / w[3]) == 0, kShapes);
   need_weights(call, channels);
+}
+
+void check_transposed_convolution(const KernelCall& call) {
+  need_numbers(call, 0);
+  need_codes(call, 1);
+  need_codes(call, 2);
+  need_steps(call);
+  const Sizes &x = sizes_of(call.in(2)), &w = sizes_of(call.in(1)), &y = call.output.shape;
+  need(x.size() == 4 && w.size() == 4 && y.size() == 4 && x[0] == y[0] && w[0] == y[3] && w[3] == x[3] &&
+           count_of(x) > 0 && count_of(w) > 0,
+       kShapes);
+  need_weights(call, y[3], 3);
 }
 
 void check_pairs(const KernelCall& call) {
@@ -192,16 +211,21 @@ void check_call(const KernelCall& call) {
   need(call.has(0), "It lacks an input.");
   const Code code = call.op.code;
   const bool of_floats = code == Code::kQuantize && call.in(0).tensor->dtype == DType::kFloat32;
-  if (!of_floats && code != Code::kReshape) need_codes(call, 0);
+  if (!of_floats && code != Code::kReshape && code != Code::kTransposeConv) need_codes(call, 0);
   need(call.output.dtype != DType::kInt8 || code == Code::kReshape || !call.output.quantization.scale.empty(),
        "Its int8 output has no scale.");
+  if (call.output.dtype == DType::kInt8 && !call.output.quantization.zero_point.empty())
+    need_code(call.output.quantization.zero_point[0]);
   const DType made = code == Code::kDequantize ? DType::kFloat32 : code == Code::kArgMax ? DType::kInt32 : DType::kInt8;
-  need(code == Code::kReshape || call.output.dtype == made, "Its output has a type that its kernel does not give.");
+  need(call.output.dtype == (code == Code::kReshape ? call.in(0).value->dtype() : made),
+       "Its output has a type that its kernel does not give.");
   const Sizes &x = sizes_of(call.in(0)), &y = call.output.shape;
   switch (code) {
     case Code::kConv2d:
     case Code::kDepthwiseConv2d:
       return check_convolution(call, code == Code::kDepthwiseConv2d);
+    case Code::kTransposeConv:
+      return check_transposed_convolution(call);
     case Code::kFullyConnected: {
       need_codes(call, 1);
       const Sizes& w = sizes_of(call.in(1));

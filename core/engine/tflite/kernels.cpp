@@ -8,6 +8,8 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/kernels/integer.h"
+#include "core/kernels/panels.h"
 #include "core/tflite/axis_order.h"
 #include "core/tflite/fixed_point.h"
 
@@ -51,20 +53,39 @@ double product(const Argument& a, double b) {
   return static_cast<double>(a.scale()) * b;
 }
 
-/// One multiplier for each output channel.
-std::vector<Multiplier> channel_multipliers(const KernelCall& call, size_t channels) {
-  const std::vector<float>& scales = call.in(1).tensor->quantization.scale;
-  std::vector<Multiplier> result;
+/// Sums of products of one operator with a weight: the bias that they begin with, and how they become codes.
+struct Products {
+  const Argument &x, &w;
+  std::vector<int32_t> bias;
+  std::vector<Multiplier> multipliers;
+  Bounds bounds;
+  int32_t zero_point;
+
+  /// `sums`: [places][channels].
+  void write(std::span<const int32_t> sums, int8_t* y) const {
+    for (size_t at = 0; at < sums.size();)
+      for (const Multiplier multiplier : multipliers)
+        *y++ = bounds.hold(int64_t{scaled(sums[at++], multiplier)} + zero_point);
+  }
+};
+
+Products products_of(const KernelCall& call, const Argument& x, size_t bias, size_t channels) {
+  Products products{x, call.in(1), std::vector<int32_t>(channels, 0), {}, bounds_of(call), call.zero_point()};
+  const std::vector<float>& scales = products.w.tensor->quantization.scale;
   for (size_t c = 0; c < channels; ++c)
-    result.push_back(multiplier_of(product(call.in(0), scales[scales.size() == 1 ? 0 : c]) / call.scale()));
-  return result;
+    products.multipliers.push_back(multiplier_of(product(x, scales[scales.size() == 1 ? 0 : c]) / call.scale()));
+  if (call.has(bias)) {
+    const Tensor given = call.in(bias).value->aligned();
+    std::copy(given.data<int32_t>().begin(), given.data<int32_t>().end(), products.bias.begin());
+  }
+  return products;
 }
 
-std::vector<int32_t> bias_of(const KernelCall& call, size_t channels) {
-  if (!call.has(2)) return std::vector<int32_t>(channels, 0);
-  const Tensor bias = call.in(2).value->aligned();
-  const auto values = bias.data<int32_t>();
-  return {values.begin(), values.end()};
+/// Codes less a zero point. There is one more, since pairs are read.
+std::vector<int16_t> numbers_of(std::span<const int8_t> codes, int32_t zero_point) {
+  std::vector<int16_t> numbers(codes.size() + 1);
+  for (size_t k = 0; k < codes.size(); ++k) numbers[k] = static_cast<int16_t>(codes[k] - zero_point);
+  return numbers;
 }
 
 /// One axis of a window: where it begins before the input, and its steps.
@@ -85,70 +106,168 @@ void for_each_tap(const Steps& steps, int out, Visit visit) {
   }
 }
 
-/// CONV_2D and DEPTHWISE_CONV_2D: sums of all output channels at a place.
-Tensor convolve(const KernelCall& call, bool depthwise) {
-  const Argument &x = call.in(0), &w = call.in(1);
-  const Options& options = call.op.options;
-  const int channels_in = x.dim(3), channels = call.output.shape[3];
-  const Steps rows = steps_of(options, x.dim(1), call.output.shape[1], w.dim(1), options.stride_h, options.dilation_h);
-  const Steps columns =
-      steps_of(options, x.dim(2), call.output.shape[2], w.dim(2), options.stride_w, options.dilation_w);
-  const int inputs = depthwise ? 1 : w.dim(3), per_group = depthwise ? 1 : channels / (channels_in / inputs);
-  const int repeats = depthwise ? channels / channels_in : 1;
-  const std::vector<Multiplier> multipliers = channel_multipliers(call, static_cast<size_t>(channels));
-  const std::vector<int32_t> bias = bias_of(call, static_cast<size_t>(channels));
-  const Bounds bounds = bounds_of(call);
-  const int32_t zero = x.zero_point();
-  const int8_t *from = x.codes().data(), *weights = w.codes().data();
+/// Where the taps of a window lie for each place of the output; -1: outside the picture.
+class Windows {
+ public:
+  Windows(const KernelCall& call, const Argument& x, const Argument& w)
+      : rows(steps_of(call.op.options, x.dim(1), call.output.shape[1], w.dim(1), call.op.options.stride_h,
+                      call.op.options.dilation_h)),
+        columns(steps_of(call.op.options, x.dim(2), call.output.shape[2], w.dim(2), call.op.options.stride_w,
+                         call.op.options.dilation_w)) {}
+
+  int64_t taps() const { return int64_t{rows.kernel} * columns.kernel; }
+  int64_t of_picture() const { return int64_t{rows.out} * columns.out; }
+  /// In places of the input, of all pictures.
+  int64_t at(int64_t place, int64_t tap) const {
+    const int64_t within = place % of_picture();
+    const int64_t row = within / columns.out * rows.stride - rows.before + tap / columns.kernel * rows.dilation;
+    const int64_t column =
+        within % columns.out * columns.stride - columns.before + tap % columns.kernel * columns.dilation;
+    if (row < 0 || row >= rows.in || column < 0 || column >= columns.in) return -1;
+    return (place / of_picture() * rows.in + row) * columns.in + column;
+  }
+
+  Steps rows, columns;
+};
+
+/// A convolution in groups of channels; weights as `steps` says, from the group's first on.
+Tensor convolve_groups(const KernelCall& call, int64_t inputs, kernels::IntegerPanels::Source steps,
+                       int64_t group_step) {
+  const Argument& x = call.in(0);
+  const Windows windows(call, x, call.in(1));
+  const int64_t channels_in = x.dim(3), channels = call.output.shape[3], groups = channels_in / inputs,
+                per_group = channels / groups, taps = windows.taps();
+  const Products products = products_of(call, x, 2, static_cast<size_t>(channels));
+  const std::vector<int16_t> numbers = numbers_of(x.codes(), x.zero_point()),
+                             weights = numbers_of(call.in(1).codes(), 0), outside(static_cast<size_t>(inputs) + 1);
+  std::vector<kernels::IntegerPanels> panels;
+  for (int64_t group = 0; group < groups; ++group) {
+    steps.weights = weights.data() + group * group_step;
+    panels.emplace_back(per_group, taps, inputs, steps);
+  }
   return filled(call, [&](std::span<int8_t> y) {
-    std::vector<uint32_t> sums(static_cast<size_t>(channels));
-    size_t at = 0;
-    for (int n = 0; n < x.dim(0); ++n)
-      for (int row = 0; row < rows.out; ++row)
-        for (int column = 0; column < columns.out; ++column) {
-          for (size_t c = 0; c < sums.size(); ++c) sums[c] = static_cast<uint32_t>(bias[c]);
-          for_each_tap(rows, row, [&](int kr, int r) {
-            for_each_tap(columns, column, [&](int kc, int c) {
-              const int8_t* place = from + ((static_cast<int64_t>(n) * rows.in + r) * columns.in + c) * channels_in;
-              const int64_t tap = static_cast<int64_t>(kr) * columns.kernel + kc;
-              if (depthwise) {
-                const int8_t* taps = weights + tap * channels;
-                for (int o = 0; o < channels; ++o)
-                  sums[static_cast<size_t>(o)] += static_cast<uint32_t>((place[o / repeats] - zero) * taps[o]);
-                return;
-              }
-              const int64_t step = static_cast<int64_t>(rows.kernel) * columns.kernel * inputs;
-              for (int o = 0; o < channels; ++o) {
-                const int8_t* own = place + o / per_group * inputs;
-                const int8_t* taps = weights + o * step + tap * inputs;
-                int32_t sum = 0;
-                for (int i = 0; i < inputs; ++i) sum += (own[i] - zero) * taps[i];
-                sums[static_cast<size_t>(o)] += static_cast<uint32_t>(sum);
-              }
-            });
-          });
-          for (size_t c = 0; c < sums.size(); ++c)
-            y[at++] = bounds.hold(int64_t{scaled(static_cast<int32_t>(sums[c]), multipliers[c])} + call.zero_point());
+    const int64_t places = windows.of_picture() * x.dim(0), most = std::min<int64_t>(kernels::kRowsPerCall, places);
+    std::vector<int64_t> at(static_cast<size_t>(most * taps));
+    std::vector<const int16_t*> pointers(at.size());
+    std::vector<int32_t> sums(static_cast<size_t>(most * channels));
+    for (int64_t first = 0; first < places; first += most) {
+      const int64_t count = std::min(most, places - first);
+      for (int64_t tap = 0; tap < taps; ++tap)
+        for (int64_t k = 0; k < count; ++k) at[static_cast<size_t>(tap * count + k)] = windows.at(first + k, tap);
+      for (int64_t group = 0; group < groups; ++group) {
+        for (size_t k = 0; k < static_cast<size_t>(count * taps); ++k)
+          pointers[k] = at[k] < 0 ? outside.data() : numbers.data() + at[k] * channels_in + group * inputs;
+        kernels::multiply_integer_rows(panels[static_cast<size_t>(group)], {pointers.data(), count},
+                                       products.bias.data() + group * per_group, sums.data() + group * per_group,
+                                       channels);
+      }
+      products.write(std::span(sums).first(static_cast<size_t>(count * channels)), y.data() + first * channels);
+    }
+  });
+}
+
+Tensor convolve(const KernelCall& call) {
+  const Argument& w = call.in(1);
+  const int64_t inputs = w.dim(3), taps = int64_t{w.dim(1)} * w.dim(2), groups = call.in(0).dim(3) / inputs;
+  return convolve_groups(call, inputs, {nullptr, taps * inputs, inputs, 1},
+                         call.output.shape[3] / groups * taps * inputs);
+}
+
+Tensor convolve_channels(const KernelCall& call) {
+  const Argument& x = call.in(0);
+  const int64_t channels = x.dim(3);
+  const int64_t repeats = call.output.shape[3] / channels;
+  const Windows windows(call, x, call.in(1));
+  const Steps &rows = windows.rows, &columns = windows.columns;
+  const auto reach = [](const Steps& axis) {
+    return int64_t{axis.out - 1} * axis.stride + int64_t{axis.kernel - 1} * axis.dilation + 1;
+  };
+  const auto is_near = [&](const Steps& axis) { return reach(axis) <= 4 * int64_t{axis.in} + 16; };
+  if (repeats > 1 || !is_near(rows) || !is_near(columns))
+    return convolve_groups(call, 1, {nullptr, 1, call.output.shape[3], 1}, repeats);
+  const Products products = products_of(call, x, 2, static_cast<size_t>(channels));
+  const std::vector<int16_t> numbers = numbers_of(x.codes(), x.zero_point());
+  const std::vector<int16_t> pairs =
+      kernels::pair_depthwise(numbers_of(call.in(1).codes(), 0).data(), windows.taps(), channels);
+  const int64_t width = reach(columns), height = reach(rows);
+  std::vector<int64_t> offsets;
+  for (int64_t tap = 0; tap < windows.taps(); ++tap)
+    offsets.push_back((tap / columns.kernel * rows.dilation * width + tap % columns.kernel * columns.dilation) *
+                      channels);
+  if (offsets.size() % 2 == 1) offsets.push_back(offsets.back());
+  return filled(call, [&](std::span<int8_t> y) {
+    std::vector<int32_t> sums(static_cast<size_t>(columns.out * channels));
+    std::vector<int16_t> padded;
+    for (int64_t n = 0; n < x.dim(0); ++n) {
+      padded.assign(static_cast<size_t>(height * width * channels) + 1, 0);
+      const int64_t copied = std::min<int64_t>(columns.in, width - columns.before) * channels;
+      for (int64_t row = 0; row < rows.in && row + rows.before < height; ++row)
+        std::copy_n(numbers.data() + (n * rows.in + row) * columns.in * channels, std::max<int64_t>(copied, 0),
+                    padded.data() + ((row + rows.before) * width + columns.before) * channels);
+      for (int64_t row = 0; row < rows.out; ++row) {
+        kernels::sum_depthwise(
+            {padded.data() + row * rows.stride * width * channels, columns.out, columns.stride * channels, offsets},
+            pairs.data(), channels, products.bias.data(), sums.data());
+        products.write(sums, y.data() + (n * rows.out + row) * columns.out * channels);
+      }
+    }
+  });
+}
+
+/// Each place of the input adds its products to the places that its window covers.
+Tensor convolve_back(const KernelCall& call) {
+  const Argument &x = call.in(2), &w = call.in(1);
+  const Options& options = call.op.options;
+  const int height = call.output.shape[1], width = call.output.shape[2], channels = call.output.shape[3];
+  const int64_t inputs = x.dim(3), taps = int64_t{w.dim(1)} * w.dim(2), columns = channels * taps;
+  const Products products = products_of(call, x, 3, static_cast<size_t>(channels));
+  const auto before = [&](int size, int kernel, int stride) {
+    const int out = (size + stride - 1) / stride;
+    return options.padding == kSame ? std::max(0, (out - 1) * stride + kernel - size) / 2 : 0;
+  };
+  const int top = before(height, w.dim(1), options.stride_h), left = before(width, w.dim(2), options.stride_w);
+  const std::vector<int16_t> numbers = numbers_of(x.codes(), x.zero_point()), weights = numbers_of(w.codes(), 0);
+  const kernels::IntegerPanels panels(columns, 1, inputs, {weights.data(), inputs, inputs, 1});
+  return filled(call, [&](std::span<int8_t> y) {
+    std::vector<int32_t> made(static_cast<size_t>(columns)), sums;
+    for (int n = 0; n < x.dim(0); ++n) {
+      sums.clear();
+      for (int64_t place = 0; place < int64_t{height} * width; ++place)
+        sums.insert(sums.end(), products.bias.begin(), products.bias.end());
+      for (int row = 0; row < x.dim(1); ++row)
+        for (int column = 0; column < x.dim(2); ++column) {
+          const int16_t* from = numbers.data() + ((int64_t{n} * x.dim(1) + row) * x.dim(2) + column) * inputs;
+          kernels::multiply_integer_rows(panels, {&from, 1}, nullptr, made.data(), columns);
+          for (int tap = 0; tap < taps; ++tap) {
+            const int r = row * options.stride_h - top + tap / w.dim(2);
+            const int c = column * options.stride_w - left + tap % w.dim(2);
+            if (r < 0 || r >= height || c < 0 || c >= width) continue;
+            int32_t* to = sums.data() + (int64_t{r} * width + c) * channels;
+            for (int o = 0; o < channels; ++o)
+              to[o] = wrapped(int64_t{to[o]} + made[static_cast<size_t>(o * taps + tap)]);
+          }
         }
+      products.write(sums, y.data() + static_cast<int64_t>(n) * height * width * channels);
+    }
   });
 }
 
 Tensor fully_connected(const KernelCall& call) {
   const Argument &x = call.in(0), &w = call.in(1);
-  const auto outputs = static_cast<size_t>(w.dim(0)), inputs = static_cast<size_t>(w.dim(1));
-  const std::vector<Multiplier> multipliers = channel_multipliers(call, outputs);
-  const std::vector<int32_t> bias = bias_of(call, outputs);
-  const int32_t zero = x.zero_point(), weight_zero = w.tensor->quantization.scale.size() == 1 ? w.zero_point() : 0;
-  const Bounds bounds = bounds_of(call);
-  const auto from = x.codes(), weights = w.codes();
+  const int64_t outputs = w.dim(0), inputs = w.dim(1);
+  const Products products = products_of(call, x, 2, static_cast<size_t>(outputs));
+  const int32_t weight_zero = w.tensor->quantization.scale.size() == 1 ? w.zero_point() : 0;
+  const std::vector<int16_t> numbers = numbers_of(x.codes(), x.zero_point()),
+                             weights = numbers_of(w.codes(), weight_zero);
+  const kernels::IntegerPanels panels(outputs, 1, inputs, {weights.data(), inputs, inputs, 1});
   return filled(call, [&](std::span<int8_t> y) {
-    for (size_t at = 0; at < y.size(); ++at) {
-      const size_t row = at / outputs, o = at % outputs;
-      auto sum = static_cast<uint32_t>(bias[o]);
-      for (size_t i = 0; i < inputs; ++i)
-        sum += static_cast<uint32_t>((from[row * inputs + i] - zero) * (weights[o * inputs + i] - weight_zero));
-      y[at] = bounds.hold(int64_t{scaled(static_cast<int32_t>(sum), multipliers[o])} + call.zero_point());
-    }
+    std::vector<const int16_t*> rows;
+    for (int64_t row = 0; row < static_cast<int64_t>(y.size()) / outputs; ++row)
+      rows.push_back(numbers.data() + row * inputs);
+    std::vector<int32_t> sums(y.size());
+    kernels::multiply_integer_rows(panels, {rows.data(), static_cast<int64_t>(rows.size())}, products.bias.data(),
+                                   sums.data(), outputs);
+    products.write(sums, y.data());
   });
 }
 
@@ -248,8 +367,10 @@ template <class Function>
 Tensor for_each_pair(const KernelCall& call, Function function) {
   const Argument &a = call.in(0), &b = call.in(1);
   const Spread left(a.tensor->shape, call.output.shape), right(b.tensor->shape, call.output.shape);
+  const auto p = a.codes(), q = b.codes();
+  const bool alike = a.tensor->shape == call.output.shape && b.tensor->shape == call.output.shape;
   return filled(call, [&](std::span<int8_t> y) {
-    for (size_t k = 0; k < y.size(); ++k) y[k] = function(a.codes()[left.at(k)], b.codes()[right.at(k)]);
+    for (size_t k = 0; k < y.size(); ++k) y[k] = alike ? function(p[k], q[k]) : function(p[left.at(k)], q[right.at(k)]);
   });
 }
 
@@ -658,19 +779,25 @@ int64_t nearest_place(int64_t out, int64_t in_size, int64_t out_size, const Opti
   return std::clamp<int64_t>(static_cast<int64_t>(whole), 0, in_size - 1);
 }
 
-Tensor evaluate(const KernelCall& call) {
-  const Code code = call.op.code;
-  const DType first = call.in(0).tensor->dtype;
+void check_runs(Code code, DType first) {
   const bool fits = first == DType::kInt8 || (code == Code::kQuantize && first == DType::kFloat32) ||
-                    (code == Code::kReshape && first != DType::kUndefined);
-  if (!fits)
+                    (code == Code::kReshape && first != DType::kUndefined) ||
+                    (code == Code::kTransposeConv && first == DType::kInt32);
+  if (!fits || kind_of(code).resolver.empty())
     throw Error(ErrorCode::kUnsupportedModel, std::string(kind_of(code).name) + " of " + std::string(name_of(first)) +
                                                   " is not run here; operators on int8 are.");
+}
+
+Tensor evaluate(const KernelCall& call) {
+  const Code code = call.op.code;
+  check_runs(code, call.in(0).tensor->dtype);
   switch (code) {
     case Code::kConv2d:
-      return convolve(call, false);
+      return convolve(call);
     case Code::kDepthwiseConv2d:
-      return convolve(call, true);
+      return convolve_channels(call);
+    case Code::kTransposeConv:
+      return convolve_back(call);
     case Code::kFullyConnected:
       return fully_connected(call);
     case Code::kBatchMatmul:

@@ -31,6 +31,9 @@ struct KernelCall {
   int32_t zero_point() const { return static_cast<int32_t>(output.quantization.zero_point[0]); }
 };
 
+/// Error kUnsupportedModel unless the operator is known here for a first input of that type.
+void check_runs(Code code, DType first);
+
 /// What the operator gives. Error kUnsupportedModel for one that is not known here, or has not int8 inputs.
 Tensor evaluate(const KernelCall& call);
 

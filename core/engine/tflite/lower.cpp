@@ -7,37 +7,23 @@
 
 #include "core/base/error.h"
 #include "core/graph/clamp_bounds.h"
-#include "core/ops/registry.h"
-#include "core/run/ports.h"
-#include "core/run/program.h"
 #include "core/tensor/rounding.h"
 #include "core/tflite/lowering.h"
+#include "core/tflite/value_shapes.h"
 
 namespace tersor::tflite {
 
 namespace {
 
-Quantization grid_of(const simulate::QuantizationNode& node) {
+Quantization grid_of(const QuantizationNode& node) {
   return {node.scales, node.zero_points, 0};
 }
 
 std::vector<std::optional<Dims>> shapes_of(const Model& model) {
-  const auto sample = run::shapes_of_one_sample(model.graph);
-  if (!sample)
-    throw Error(ErrorCode::kUnsupportedModel,
-                "An input has a free dimension beside its batch; a .tflite file has fixed shapes.", {},
-                "Give the model fixed sizes.");
-  const auto program = run::Program::compile(model, ops::standard(), run::sizes_of_all(model.graph));
-  std::vector<std::optional<Dims>> shapes;
-  for (const auto& type : program->value_types(*sample))
-    shapes.push_back(type ? std::optional<Dims>(type->shape.dims()) : std::nullopt);
-  shapes.resize(model.graph.value_count());
-  for (const auto& [value, tensor] : model.graph.initializers())
-    shapes[static_cast<size_t>(value.index)] = tensor.shape().dims();
-  for (const Node& node : model.graph.nodes())
-    if (node.op_type == "DequantizeLinear" && model.graph.initializer(node.inputs[0]) != nullptr)
-      shapes[static_cast<size_t>(node.outputs[0].index)] = model.graph.initializer(node.inputs[0])->shape().dims();
-  return shapes;
+  if (auto shapes = value_shapes(model)) return *std::move(shapes);
+  throw Error(ErrorCode::kUnsupportedModel,
+              "An input has a free dimension beside its batch; a .tflite file has fixed shapes.", {},
+              "Give the model fixed sizes.");
 }
 
 /// The activation that operators apply to their results.
@@ -70,7 +56,7 @@ const Dims& Lowering::shape_of(ValueId value) const {
 std::optional<ConstantValue> Lowering::constant_of(ValueId value) const {
   if (!value.valid()) return std::nullopt;
   if (const Tensor* tensor = graph_.initializer(value)) return ConstantValue{tensor->aligned(), std::nullopt};
-  auto quantized = simulate::dequantized(graph_, uses_, value);
+  auto quantized = dequantized(graph_, uses_, value);
   const Tensor* raw = quantized ? graph_.initializer(quantized->raw) : nullptr;
   if (raw == nullptr) return std::nullopt;
   return ConstantValue{raw->aligned(), std::move(quantized)};
@@ -123,6 +109,7 @@ Held Lowering::emit_fixed(const Site& site, Code code, std::vector<int32_t> inpu
                           const Quantization& grid, Options options) {
   NetworkTensor output{site.name, {}, site.dtype, site.in_integers ? grid : Quantization{}};
   for (const int64_t dim : in_order(result_shape(site), order)) output.shape.push_back(static_cast<int32_t>(dim));
+  output.order = order;
   const int32_t made = append(code, std::move(inputs), std::move(output), std::move(options));
   return {site.in_integers ? requantize(made, site.grid, site.dtype, site.name) : made, order};
 }
@@ -134,6 +121,7 @@ Held Lowering::emit(const Site& site, Code code, std::vector<int32_t> inputs, co
 int32_t Lowering::requantize(int32_t tensor, const Quantization& grid, DType dtype, const std::string& name) {
   if (at(tensor).quantization == grid && at(tensor).dtype == dtype) return tensor;
   NetworkTensor output{name + "_requantized", at(tensor).shape, dtype, grid};
+  output.order = at(tensor).order;
   return append(Code::kQuantize, {tensor}, std::move(output));
 }
 
@@ -181,6 +169,7 @@ Held Lowering::reshape(const Held& held, const Dims& from, const Dims& to, const
     if (before.code == Code::kReshape) source = before.inputs[0];
   }
   NetworkTensor output{name, {dims.begin(), dims.end()}, at(source).dtype, at(source).quantization};
+  output.order = *order;
   Options options;
   options.new_shape = output.shape;
   result.tensor = append(Code::kReshape, {source, numbers(dims)}, std::move(output), std::move(options));
@@ -194,6 +183,7 @@ Held Lowering::floats_of(ValueId value) {
     throw Error(ErrorCode::kUnsupportedModel, "\"" + graph_.name_of(value) + "\" is a constant where none can stand.");
   Held held = held_.at(codes->second);
   NetworkTensor output{graph_.name_of(value), at(held.tensor).shape, DType::kFloat32};
+  output.order = held.order;
   held.tensor = append(Code::kDequantize, {held.tensor}, std::move(output));
   return held_[value] = held;
 }
@@ -273,22 +263,23 @@ void Lowering::lower_inputs() {
   for (const ValueId input : graph_.inputs) {
     const Dims& shape = shape_of(input);
     const AxisOrder order = wants_channels_last(input) ? channels_last(shape.size()) : plain_order(shape.size());
-    const auto quantizer = simulate::quantized(graph_, uses_, input);
+    const auto quantizer = quantized(graph_, uses_, input);
     const DType declared = graph_.value(input).dtype;
     const DType dtype = quantizer ? quantizer->quantize.dtype : declared;
     network_.inputs.push_back(tensor(graph_.name_of(input), in_order(shape, order), dtype,
                                      quantizer ? grid_of(quantizer->quantize) : Quantization{}));
+    network_.tensors.back().order = order;
     held_[quantizer ? quantizer->quantize.raw : input] = {network_.inputs.back(), order};
     if (quantizer) done_[quantizer->index] = true;
   }
 }
 
 bool Lowering::lower_quantizer(const Node& node) {
-  if (const auto restored = simulate::as_quantization(graph_, node, "DequantizeLinear")) {
+  if (const auto restored = as_quantization(graph_, node, "DequantizeLinear")) {
     if (graph_.initializer(restored->raw) == nullptr) codes_of_[restored->real] = restored->raw;
     return true;
   }
-  const auto quantizer = simulate::as_quantization(graph_, node, "QuantizeLinear");
+  const auto quantizer = as_quantization(graph_, node, "QuantizeLinear");
   if (!quantizer) return false;
   const auto codes = codes_of_.find(quantizer->real);
   Held held = codes != codes_of_.end() ? held_.at(codes->second) : floats_of(quantizer->real);
@@ -311,9 +302,9 @@ void Lowering::lower_node(const Node& node, size_t index) {
     if (!output.valid() || uses_.reader_count(output) == 0) continue;
     Site site{node, index, k};
     site.name = graph_.name_of(output);
-    const Node* next = rule->takes_activation ? simulate::only_reader(graph_, uses_, output) : nullptr;
+    const Node* next = rule->takes_activation ? only_reader(graph_, uses_, output) : nullptr;
     if (const auto activation = next != nullptr ? activation_of(graph_, *next) : std::nullopt) {
-      const auto quantizer = simulate::quantized(graph_, uses_, next->outputs[0]);
+      const auto quantizer = quantized(graph_, uses_, next->outputs[0]);
       if (quantizer.has_value() == inputs_are_codes) {
         site.activation = *activation;
         output = next->outputs[0];
@@ -321,7 +312,7 @@ void Lowering::lower_node(const Node& node, size_t index) {
         done_[*uses_.producer_index(output)] = true;
       }
     }
-    const auto quantizer = simulate::quantized(graph_, uses_, output);
+    const auto quantizer = quantized(graph_, uses_, output);
     site.in_integers = inputs_are_codes && (quantizer || rule->gives_numbers);
     if (site.in_integers && quantizer) {
       if (quantizer->quantize.dtype != DType::kInt8 || !quantizer->quantize.per_tensor())
@@ -343,12 +334,17 @@ void Lowering::lower_outputs() {
   for (const ValueId output : graph_.outputs) {
     const auto codes = codes_of_.find(output);
     Held held = codes != codes_of_.end() ? held_.at(codes->second) : floats_of(output);
-    if (held.is_jumbled()) held.tensor = in_axis_order(held, shape_of(output), plain_order(shape_of(output).size()));
+    const AxisOrder plain = plain_order(shape_of(output).size());
+    // Whoever reads the file knows two orders.
+    const bool is_usual = held.order == plain || held.order == channels_last(plain.size()) ||
+                          lie_alike(shape_of(output), held.order, plain);
+    if (held.is_jumbled() || !is_usual) held = {in_axis_order(held, shape_of(output), plain), plain};
     network_.outputs.push_back(held.tensor);
     NetworkTensor& tensor = network_.tensors[static_cast<size_t>(held.tensor)];
     const bool is_input =
         std::find(network_.inputs.begin(), network_.inputs.end(), held.tensor) != network_.inputs.end();
     if (!is_input) tensor.name = graph_.name_of(output);
+    tensor.order = held.order;
   }
 }
 

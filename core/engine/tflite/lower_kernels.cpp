@@ -237,6 +237,84 @@ Held lower_conv(Lowering& graph, const Site& site) {
   return from_picture(graph, site, made);
 }
 
+namespace {
+
+/// One axis of a transposed convolution: places that its windows reach before the output's first are cut off.
+struct BackAxis {
+  int64_t in = 1, out = 1, kernel = 1, stride = 1, before = 0;
+
+  int64_t full() const { return (in - 1) * stride + kernel; }
+  /// TensorFlow cuts off as much as the convolution of the output would pad before.
+  bool is_same() const { return (out + stride - 1) / stride == in && before == std::max<int64_t>(0, full() - out) / 2; }
+  /// With `uncut` places: some behind the last window are zeros before the bias.
+  bool fits(int64_t uncut) const { return uncut >= full() && uncut < full() + stride; }
+};
+
+BackAxis back_axis(Lowering& graph, const Site& site, const Dims& x, const Dims& w, const Dims& y, size_t k) {
+  const size_t spatial = w.size() - 2;
+  const auto number = [&](const char* name, int64_t otherwise) {
+    const Dims list = site.node.ints_or(name, {});
+    return k < list.size() ? list[k] : otherwise;
+  };
+  if (number("dilations", 1) != 1) graph.refuse(site, "TensorFlow Lite's TRANSPOSE_CONV has no dilation.");
+  BackAxis axis{x[k + 2], y[k + 2], w[k + 2], number("strides", 1), 0};
+  const ops::AutoPad pad = ops::auto_pad_of(site.node);
+  const bool same = pad == ops::AutoPad::kSameUpper || pad == ops::AutoPad::kSameLower;
+  const Dims pads = site.node.ints_or("pads", {});
+  if (same || site.node.attributes.contains("output_shape")) {
+    const int64_t cut = std::max<int64_t>(0, axis.full() + number("output_padding", 0) - axis.out);
+    axis.before = pad == ops::AutoPad::kSameUpper ? cut / 2 : cut - cut / 2;
+  } else if (pads.size() == 2 * spatial) {
+    axis.before = pads[k];
+  }
+  return axis;
+}
+
+}  // namespace
+
+Held lower_conv_transpose(Lowering& graph, const Site& site) {
+  const Dims &shape = graph.shape_of(site.node.inputs[0]), &weights = graph.shape_of(site.node.inputs[1]);
+  if (int_of(site.node, "group") != 1) graph.refuse(site, "TensorFlow Lite's TRANSPOSE_CONV has no groups.");
+  const Picture x = picture_of(graph, site, 0);
+  std::vector<BackAxis> axes;
+  for (size_t k = 0; k + 2 < weights.size(); ++k)
+    axes.push_back(back_axis(graph, site, shape, weights, graph.result_shape(site), k));
+  if (axes.size() == 1) axes.insert(axes.begin(), BackAxis{});
+  Weight weight = weight_of(graph, site, 1, weights.size() == 4 ? AxisOrder{1, 2, 3, 0} : AxisOrder{1, 2, 0});
+  if (weights.size() == 3) {
+    Dims dims = weight.data.shape().dims();
+    dims.insert(dims.begin() + 1, 1);
+    weight.data = weight.data.reshaped(Shape(dims));
+  }
+  const int32_t bias = bias_of(graph, site, 2, graph.at(x.tensor).quantization, weight, weights[1]);
+  Options options;
+  options.activation = site.activation;
+  options.stride_h = static_cast<int32_t>(axes[0].stride);
+  options.stride_w = static_cast<int32_t>(axes[1].stride);
+  const bool same = axes[0].is_same() && axes[1].is_same();
+  options.padding = same ? kSame : kValid;
+  Site uncut = as_picture_site(graph, site);
+  Dims begin(4, 0), end = in_order(uncut.shape, channels_last(4));
+  for (size_t k = 0; k < 2 && !same; ++k) {
+    begin[k + 1] = axes[k].before;
+    end[k + 1] = uncut.shape[k + 2] + axes[k].before;
+    uncut.shape[k + 2] = std::max(end[k + 1], axes[k].full());
+    if (!axes[k].fits(uncut.shape[k + 2]))
+      graph.refuse(site, "Its output reaches further than its windows and a stride.");
+  }
+  const Dims full = in_order(uncut.shape, channels_last(4));
+  const bool is_cut = end != full || begin != Dims(4, 0);
+  if (is_cut) uncut.name += "_uncut";
+  const int32_t w = graph.constant(site.name + "_weight", weight.data, weight.grid);
+  Held made = graph.emit(uncut, Code::kTransposeConv, {graph.numbers(full), w, x.tensor, bias}, channels_last(4),
+                         std::move(options));
+  if (is_cut)
+    made = graph.emit(as_picture_site(graph, site), Code::kStridedSlice,
+                      {made.tensor, graph.numbers(begin), graph.numbers(end), graph.numbers(Dims(4, 1))},
+                      channels_last(4));
+  return from_picture(graph, site, made);
+}
+
 Held lower_pool(Lowering& graph, const Site& site) {
   const bool is_max = site.node.is("MaxPool");
   const Picture x = picture_of(graph, site, 0);

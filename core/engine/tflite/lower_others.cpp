@@ -79,6 +79,65 @@ Held lower_clamp(Lowering& graph, const Site& site) {
   return {site.in_integers ? graph.requantize(now, site.grid, site.dtype, site.name) : now, x.order};
 }
 
+/// max(0, min(1, alpha x + beta)): a convolution with one weight, which rounds once. Its activation is the bound at 0,
+/// and what the grid leaves above 1 is taken away.
+Held lower_hard_sigmoid(Lowering& graph, const Site& site) {
+  const float alpha = float_of(site.node, "alpha"), beta = float_of(site.node, "beta");
+  if (!(alpha > 0)) graph.refuse(site, "Its alpha is not above 0.");
+  const Held x = sorted_operand(graph, site);
+  const NetworkTensor from = graph.at(x.tensor);
+  const Dims own(from.shape.begin(), from.shape.end());
+  const int64_t channels = own.empty() ? 1 : own.back();
+  Site flat = site;
+  flat.name += "_linear";
+  int32_t now = x.tensor;
+  AxisOrder order = x.order;
+  const auto reshaped = [&](const Dims& dims, const std::string& name) {
+    NetworkTensor output{name, {dims.begin(), dims.end()}, graph.at(now).dtype, graph.at(now).quantization};
+    Options options;
+    options.new_shape = output.shape;
+    now = graph.append(Code::kReshape, {now, graph.numbers(dims)}, std::move(output), std::move(options));
+  };
+  if (own.size() != 4) {
+    flat.shape = {1, 1, from.full_shape().elements() / std::max<int64_t>(1, channels), channels};
+    order = plain_order(4);
+    reshaped(flat.shape, site.name + "_picture");
+  }
+  const Shape taps{1, 1, 1, channels}, of_bias{channels};
+  const auto count = static_cast<size_t>(channels);
+  Options options;
+  options.padding = kValid;
+  options.stride_h = options.stride_w = options.depth_multiplier = 1;
+  options.activation = kReluActivation;
+  int32_t weight = 0, bias = 0;
+  if (site.in_integers) {
+    constexpr float kHighest = 127;
+    const float scale = alpha / kHighest, of_sums = from.quantization.scale[0] * scale;
+    const double whole = round_half_even(static_cast<double>(beta) / static_cast<double>(of_sums));
+    if (std::fabs(whole) > 1e9) graph.refuse(site, "Its beta does not fit into the sums of 32 bits.");
+    const std::vector<int8_t> codes(count, static_cast<int8_t>(kHighest));
+    const std::vector<int32_t> sums(count, static_cast<int32_t>(whole));
+    weight = graph.constant(site.name + "_weight", Tensor::of<int8_t>(taps, std::span<const int8_t>(codes)),
+                            {{scale}, {0}, 3});
+    bias = graph.constant(site.name + "_bias", Tensor::of<int32_t>(of_bias, std::span<const int32_t>(sums)),
+                          {{of_sums}, {0}, 0});
+  } else {
+    const std::vector<float> slopes(count, alpha), offsets(count, beta);
+    weight = graph.constant(site.name + "_weight", Tensor::of<float>(taps, std::span<const float>(slopes)));
+    bias = graph.constant(site.name + "_bias", Tensor::of<float>(of_bias, std::span<const float>(offsets)));
+  }
+  now = graph.emit(flat, Code::kDepthwiseConv2d, {now, weight, bias}, order, std::move(options)).tensor;
+  const NetworkTensor made = graph.at(now);
+  const auto& grid = site.grid;
+  if (!site.in_integers || grid.scale[0] * (static_cast<float>(127 - grid.zero_point[0]) - 0.5F) > 1) {
+    NetworkTensor output{site.name + "_low", made.shape, made.dtype, made.quantization};
+    const int32_t one = graph.constant(site.name + "_one", in_grid(made, 1), made.quantization);
+    now = graph.append(Code::kMinimum, {now, one}, std::move(output));
+  }
+  if (own.size() != 4) reshaped(own, site.name);
+  return {now, x.order};
+}
+
 Held lower_binary(Lowering& graph, const Site& site) {
   if (site.node.inputs.size() != 2) graph.refuse(site, "It has not two operands.");
   const Dims& shape = graph.result_shape(site);
@@ -344,12 +403,14 @@ constexpr Rule kRules[] = {{"Add", lower_binary, true},
                            {"Clip", lower_clamp},
                            {"Concat", lower_concat},
                            {"Conv", lower_conv, true},
+                           {"ConvTranspose", lower_conv_transpose, true},
                            {"DepthToSpace", lower_depth_space},
                            {"Dropout", lower_identity},
                            {"Flatten", lower_reshape},
                            {"Gemm", lower_gemm, true},
                            {"GlobalAveragePool", lower_reduce},
                            {"GlobalMaxPool", lower_reduce},
+                           {"HardSigmoid", lower_hard_sigmoid},
                            {"HardSwish", lower_unary},
                            {"Identity", lower_identity},
                            {"LeakyRelu", lower_unary},

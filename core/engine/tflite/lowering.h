@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/graph/graph.h"
+#include "core/graph/qdq.h"
 #include "core/graph/uses.h"
 #include "core/ops/layout.h"
-#include "core/simulate/qdq.h"
 #include "core/tflite/axis_order.h"
 #include "core/tflite/network.h"
 
@@ -45,7 +45,7 @@ struct Site {
 /// A constant: an initializer, or one after a DequantizeLinear.
 struct ConstantValue {
   Tensor tensor;
-  std::optional<simulate::QuantizationNode> quantized;
+  std::optional<QuantizationNode> quantized;
 };
 
 class Lowering {

@@ -102,7 +102,7 @@ constexpr OperatorKind kKinds[] = {
     {Code::kTransposeConv,
      "TRANSPOSE_CONV",
      "TransposeConv",
-     3,
+     4,
      49,
      {byte(0, &O::padding), number(1, &O::stride_w), number(2, &O::stride_h), byte(3, &O::activation)}},
     {Code::kReduceMax, "REDUCE_MAX", "ReduceMax", 2, 27, {byte(0, &O::keep_dims)}},
@@ -173,6 +173,10 @@ constexpr std::pair<DType, int8_t> kTypes[] = {{DType::kFloat32, 0}, {DType::kFl
                                                {DType::kInt16, 7},   {DType::kInt8, 9}};
 
 }  // namespace
+
+std::span<const OperatorKind> all_kinds() {
+  return kKinds;
+}
 
 const OperatorKind* find_kind(int32_t code) {
   const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/tensor/tensor.h"
+#include "core/tflite/axis_order.h"
 
 namespace tersor::tflite {
 
@@ -144,6 +145,7 @@ struct OperatorKind {
   uint8_t options;            // number of the table of options in the union; 0: none
   OptionField fields[7] = {};
 };
+std::span<const OperatorKind> all_kinds();
 /// Null for an operator that is not known here.
 const OperatorKind* find_kind(int32_t code);
 const OperatorKind& kind_of(Code code);
@@ -161,6 +163,7 @@ struct NetworkTensor {
   DType dtype = DType::kInt8;
   Quantization quantization = {};
   std::optional<Tensor> data = {};  // of a constant
+  AxisOrder order = {};             // of the axes of the value that it holds, where that is known
 
   Shape full_shape() const { return Shape(std::vector<int64_t>(shape.begin(), shape.end())); }
 };

@@ -4,10 +4,8 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/onnx/read.h"
 #include "core/tensor/float16.h"
 #include "core/tflite/raising.h"
-#include "core/tflite/read.h"
 
 namespace tersor::tflite {
 
@@ -207,11 +205,6 @@ void Raising::take_constant(size_t output, Tensor tensor) {
 
 Model raise(const Network& network) {
   return Raising(network).model();
-}
-
-Model read_model(const onnx::Source& source, const onnx::ExternalData& external) {
-  if (!is_tflite(source.bytes)) return onnx::read(source, external);
-  return raise(read(source.bytes, source.owner));
 }
 
 }  // namespace tersor::tflite

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "core/graph/graph.h"
-#include "core/onnx/source.h"
 #include "core/tflite/network.h"
 
 namespace tersor::tflite {
@@ -12,8 +11,5 @@ namespace tersor::tflite {
 /// Weights of float16 become float32. Error kUnsupportedModel, with the operator's place, for a file that is quantized
 /// and for operators that have no counterpart here.
 Model raise(const Network& network);
-
-/// The model of a file, ONNX or .tflite by its first bytes. Errors of onnx::read(), read() and raise().
-Model read_model(const onnx::Source& source, const onnx::ExternalData& external = {});
 
 }  // namespace tersor::tflite

@@ -4,12 +4,11 @@
 #include <algorithm>
 
 #include "core/tflite/flat_reader.h"
+#include "core/tflite/read_model.h"
 
 namespace tersor::tflite {
 
 namespace {
-
-constexpr size_t kShortest = 8;
 
 [[noreturn]] void invalid(const std::string& message, const std::string& place = {}) {
   throw Error(ErrorCode::kInvalidModel, message, place, kDamagedHint);
@@ -152,10 +151,6 @@ class Reader {
 };
 
 }  // namespace
-
-bool is_tflite(std::span<const std::byte> bytes) {
-  return bytes.size() >= kShortest && std::memcmp(bytes.data() + 4, "TFL3", 4) == 0;
-}
 
 Network read(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner) {
   if (!is_tflite(bytes)) invalid("This is no TensorFlow Lite file.");

@@ -9,9 +9,6 @@
 
 namespace tersor::tflite {
 
-/// The bytes begin as a .tflite file.
-bool is_tflite(std::span<const std::byte> bytes);
-
 /// The first graph of a file; constants alias its bytes, which `owner` keeps. Error kInvalidModel where it is damaged,
 /// with the byte; kUnsupportedModel for operators, types and forms that are not known here, with their place.
 Network read(std::span<const std::byte> bytes, const std::shared_ptr<const void>& owner);

@@ -6,6 +6,7 @@
 namespace tersor::tflite {
 
 Held lower_conv(Lowering& graph, const Site& site);
+Held lower_conv_transpose(Lowering& graph, const Site& site);
 Held lower_pool(Lowering& graph, const Site& site);
 Held lower_gemm(Lowering& graph, const Site& site);
 Held lower_matmul(Lowering& graph, const Site& site);

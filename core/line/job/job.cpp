@@ -33,7 +33,7 @@
 #include "core/run/control.h"
 #include "core/samples/model_inputs.h"
 #include "core/samples/preprocessing.h"
-#include "core/tflite/raise.h"
+#include "core/tflite/read_model.h"
 #include "core/tpc/read.h"
 
 namespace tersor {
@@ -382,6 +382,7 @@ std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Se
   job->platform = platform_of(job->settings);
   job->provenance = {opened->digest, graph_digest(job->model.graph, job->requests), shaping_settings(job->platform),
                      job->settings.preprocessing};
+  if (job->settings.format == FileFormat::kTflite) check_tflite(job->model);
   if (const auto unknown = unknown_nodes(opened->model); !unknown.empty())
     if (auto without = prepare_without(*opened, job->settings, unknown, job->placement.tensors.empty())) return without;
   run::ProgramOptions options;

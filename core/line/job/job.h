@@ -18,6 +18,7 @@
 #include "core/decide/placement.h"
 #include "core/framework/attach.h"
 #include "core/framework/quantize_config.h"
+#include "core/job/tflite_file.h"
 #include "core/onnx/source.h"
 #include "core/passes/pipeline.h"
 #include "core/quant/range_memo.h"
@@ -59,6 +60,8 @@ struct Settings {
   std::vector<std::string> float_constants = {};
   /// The bits that a search chose for each operator; empty: every operator has the platform's base configuration.
   calibrate::BitConfiguration bits = {};
+  /// Of the quantized file; it changes no number in it, and no recipe says it.
+  FileFormat format = FileFormat::kOnnx;
   /// Branches that all samples take (core/trial/taken_branches.h): they are quantized as the graph around them is.
   std::map<std::string, bool> taken_branches = {};
 };
@@ -98,7 +101,8 @@ struct Job {
 
 /// Runs the passes, attaches the platform to the graph and places the quantizers. Error kUnsupportedModel if the model
 /// is already quantized, is float16, has nothing to quantize, or holds operators that cannot be run although samples
-/// are needed. Error kInvalidConfig for settings that the platform does not allow or that are not implemented.
+/// are needed, or operators that a .tflite file cannot have. Error kInvalidConfig for settings that the platform does
+/// not allow or that are not implemented.
 std::shared_ptr<const Job> prepare(std::shared_ptr<const OpenedModel> opened, Settings settings);
 
 /// The same job with another preprocessing of the samples; nothing else depends on it.

@@ -47,6 +47,7 @@ Settings read_settings(const Json& settings, std::optional<config::Recipe>* reci
       return open_platform(settings.at("platform"), config);
     };
   Settings result = combine(all, std::move(faults));
+  if (given(settings, "format")) from_json(settings.at("format"), result.format, "format");
   if (recipe != nullptr) *recipe = std::move(all.recipe);
   return result;
 }

@@ -12,7 +12,8 @@
 
 namespace tersor {
 
-/// Reads {platform, config, preset, overrides, framework_info, recipe} and combines them (core/job/given_settings.h).
+/// Reads {platform, config, preset, overrides, framework_info, recipe, format} and combines them
+/// (core/job/given_settings.h).
 /// If `recipe` is not null, it receives the recipe.
 Settings read_settings(const Json& settings, std::optional<config::Recipe>* recipe);
 

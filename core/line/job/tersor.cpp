@@ -432,10 +432,15 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
     if (const auto& [key, text] = rewrite.metadata; !text.empty()) metadata.emplace_back(key, text);
   if (!job.settings.config.keep_metadata) onnx::drop_exporter_notes(result.model);
   take_io_types(job.settings, job.left_out.get(), result.model);
-  Model file = onnx::restore_edges(result.model);
-  if (job.left_out) onnx::put_back(*job.left_out, file.graph);
-  ptq::sink_branches(file.graph, job.settings.taken_branches);
-  result.bytes = onnx::write(file);
+  if (job.settings.format == FileFormat::kTflite) {
+    result.tflite = tflite_file(result.model);
+    result.bytes = std::exchange(result.tflite->bytes, {});
+  } else {
+    Model file = onnx::restore_edges(result.model);
+    if (job.left_out) onnx::put_back(*job.left_out, file.graph);
+    ptq::sink_branches(file.graph, job.settings.taken_branches);
+    result.bytes = onnx::write(file);
+  }
   if (refuses_growth(job)) check_size(*job.opened, result);
   return result;
 }

@@ -90,11 +90,12 @@ ptq::QuantizationPlan corrected_plan(const Job& job, const Draft& draft, const c
 
 /// A quantized file, and the plan and recipe that produced it.
 struct QuantizeResult {
-  std::vector<std::byte> bytes;  // the ONNX file
+  std::vector<std::byte> bytes;  // the file, in the format of the settings
   config::Recipe recipe;
-  Draft draft;                 // the parameters before biases were corrected
-  ptq::QuantizationPlan plan;  // with corrected biases
-  Model model;                 // the model that the bytes hold
+  Draft draft;                            // the parameters before biases were corrected
+  ptq::QuantizationPlan plan;             // with corrected biases
+  Model model;                            // the model that the bytes hold, with QuantizeLinear and DequantizeLinear
+  std::optional<TfliteFile> tflite = {};  // of such a file, its bytes aside
 };
 
 /// Chooses parameters from the statistics, applies them, checks the result and writes it. Errors as in draft(). Error

@@ -1,24 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/job/tflite_file.h"
 
+#include <set>
+
+#include "core/correct/bound_relus.h"
+#include "core/correct/equalize_channels.h"
+#include "core/tflite/arena.h"
+#include "core/tflite/integer_model.h"
 #include "core/tflite/lower.h"
 #include "core/tflite/write.h"
 
 namespace tersor {
 
-bool ends_in_tflite(std::string_view path) {
-  constexpr std::string_view kEnding = ".tflite";
-  return path.size() > kEnding.size() && path.substr(path.size() - kEnding.size()) == kEnding;
+namespace {
+
+/// Tensors that hold other numbers than those of their name in the float model, by channel or in all.
+std::set<std::string> rescaled_tensors(const Model& quantized) {
+  std::set<std::string> names;
+  for (const auto& [key, value] : quantized.metadata) {
+    if (key == ptq::kChannelScales)
+      for (const auto& [name, scales] : ptq::read_channel_scales(value)) names.insert(name);
+    if (key == ptq::kTensorFactors)
+      for (const auto& [name, factor] : ptq::read_tensor_factors(value)) names.insert(name);
+  }
+  return names;
 }
 
-void check_tflite(const Job& job) {
-  tflite::lower(job.model);
+}  // namespace
+
+void check_tflite(const Model& in_float) {
+  tflite::lower(in_float);
 }
 
-std::vector<std::byte> tflite_file(const QuantizeResult& result) {
-  tflite::Network network = tflite::lower(result.model);
-  network.description = result.model.producer_name + " " + result.model.producer_version;
-  return tflite::write(network);
+TfliteFile tflite_file(const Model& quantized) {
+  tflite::Network network = tflite::lower(quantized);
+  network.description = quantized.producer_name + " " + quantized.producer_version;
+  // The file does not say by how much, so nobody is to compare them with the float model's.
+  const std::set<std::string> rescaled = rescaled_tensors(quantized);
+  for (tflite::NetworkTensor& tensor : network.tensors)
+    if (rescaled.count(tensor.name) != 0) tensor.name += "_rescaled";
+  TfliteFile file{tflite::write(network), tflite::runs_here(network), {}};
+  file.board.flash_bytes = static_cast<int64_t>(file.bytes.size());
+  if (const auto arena = tflite::plan_arena(network)) {
+    file.board.activation_bytes = arena->head;
+    file.board.arena_bytes = arena->needed;
+  }
+  return file;
 }
 
 }  // namespace tersor

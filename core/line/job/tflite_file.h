@@ -3,21 +3,62 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "core/job/job.h"
-#include "core/job/tersor.h"
+#include "core/base/fields.h"
+#include "core/base/names.h"
+#include "core/graph/graph.h"
 
 namespace tersor {
 
-/// The name of a file asks for this format.
-bool ends_in_tflite(std::string_view path);
+/// Of a quantized file.
+enum class FileFormat : uint8_t { kOnnx, kTflite };
 
-/// Error kUnsupportedModel naming the first node that TensorFlow Lite has no operator for, before any sample is read.
-void check_tflite(const Job& job);
+template <>
+struct EnumWords<FileFormat> {
+  static constexpr const char* kind = "file format";
+  static constexpr std::pair<FileFormat, std::string_view> words[] = {{FileFormat::kOnnx, "onnx"},
+                                                                      {FileFormat::kTflite, "tflite"}};
+};
+
+/// The format that the name of a file asks for.
+constexpr FileFormat format_of(std::string_view path) {
+  constexpr std::string_view kEnding = ".tflite";
+  const bool is_tflite = path.size() > kEnding.size() && path.substr(path.size() - kEnding.size()) == kEnding;
+  return is_tflite ? FileFormat::kTflite : FileFormat::kOnnx;
+}
+
+/// What a microcontroller needs for a .tflite file.
+struct Board {
+  int64_t flash_bytes = 0;
+  std::optional<int64_t> activation_bytes = {};
+  std::optional<int64_t> arena_bytes = {};
+
+  static constexpr auto fields() {
+    return std::make_tuple(
+        field("flash_bytes", &Board::flash_bytes, "The file itself, which is read in place."),
+        field("activation_bytes", &Board::activation_bytes,
+              "Activations and scratch of TensorFlow Lite Micro; null where an operator's are not known."),
+        field("arena_bytes", &Board::arena_bytes, "An arena that the model loads in, on a machine of 64 bits."));
+  }
+};
+
+struct TfliteFile {
+  std::vector<std::byte> bytes;
+  /// Its operators are all known to the bit, so that figures can be those of the file.
+  bool is_simulated = false;
+  Board board;
+};
+
+/// Error kUnsupportedModel naming the first node that TensorFlow Lite has no operator for.
+void check_tflite(const Model& in_float);
 
 /// Error kUnsupportedModel as above.
-std::vector<std::byte> tflite_file(const QuantizeResult& result);
+TfliteFile tflite_file(const Model& quantized);
 
 }  // namespace tersor

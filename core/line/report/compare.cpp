@@ -20,10 +20,26 @@
 #include "core/samples/fixed_batch.h"
 #include "core/samples/selection.h"
 #include "core/simulate/operators.h"
+#include "core/tflite/integer_model.h"
 
 namespace tersor::report {
 
 namespace {
+
+/// The Transpose that shows codes of a .tflite file in the float model's order of axes; null for any other value.
+const Node* view_of_codes(const Graph& graph, const Uses& uses, ValueId codes) {
+  const auto shown = uses.producer_index(codes);
+  if (!shown || !graph.nodes()[*shown].is("Transpose")) return nullptr;
+  const Node& view = graph.nodes()[*shown];
+  const auto maker = uses.producer_index(view.inputs[0]);
+  return maker && graph.nodes()[*maker].domain == kTfliteDomain ? &view : nullptr;
+}
+
+std::vector<int64_t> inverse(const std::vector<int64_t>& perm) {
+  std::vector<int64_t> result(perm.size());
+  for (size_t k = 0; k < perm.size(); ++k) result[static_cast<size_t>(perm[k])] = static_cast<int64_t>(k);
+  return result;
+}
 
 /// The fused model cut at every paired tensor: each tensor enters as a float input, is quantized, and is read in place
 /// of the computed one; what was computed is given out.
@@ -35,12 +51,16 @@ Model cut_at_pairs(const Model& fused, const std::vector<PairedTensor>& paired) 
   std::vector<Node> front, back;
   for (const PairedTensor& one : paired) {
     const std::string stem = graph.name_of(one.raw);
+    const Node* const view = view_of_codes(fused.graph, uses, one.raw);
+    const ValueId read = view != nullptr ? view->inputs[0] : one.raw;
     const ValueId given = graph.add_unique_value(stem + "_given", DType::kFloat32);
     const ValueId quantized = graph.add_unique_value(stem + "_given_quantized", one.parameters.dtype);
+    const ValueId entering =
+        view != nullptr ? graph.add_unique_value(stem + "_given_turned", one.parameters.dtype) : quantized;
     const ValueId alone = graph.add_unique_value(stem + "_alone", DType::kFloat32);
-    for (const size_t reader : uses.reader_indices(one.raw)) {
-      auto& inputs = graph.nodes()[reader].inputs;
-      std::replace(inputs.begin(), inputs.end(), one.raw, quantized);
+    for (const size_t reader : uses.reader_indices(read)) {
+      auto& node = graph.nodes()[reader];
+      if (view == nullptr || node.id != view->id) std::replace(node.inputs.begin(), node.inputs.end(), read, entering);
     }
     Node quantize, dequantize;
     quantize.op_type = "QuantizeLinear";
@@ -59,6 +79,14 @@ Model cut_at_pairs(const Model& fused, const std::vector<PairedTensor>& paired) 
       front.insert(front.end(), {std::move(quantize), std::move(cast), std::move(gather)});
     } else {
       front.push_back(std::move(quantize));
+    }
+    if (view != nullptr) {
+      Node turned;
+      turned.op_type = "Transpose";
+      turned.inputs = {quantized};
+      turned.outputs = {entering};
+      turned.attributes["perm"] = inverse(*view->attribute<std::vector<int64_t>>("perm"));
+      front.push_back(std::move(turned));
     }
     back.push_back(std::move(dequantize));
     graph.inputs.push_back(given);
@@ -208,9 +236,10 @@ double unit_of(const TensorPair& pair) {
 
 }  // namespace
 
-std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_model, const Model& quantized,
+std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_model, const Model& other,
                                                            simulate::Profile profile, bool first_is_classes,
                                                            const config::OutputRoles& roles, Depth most) {
+  const Model quantized = tflite::is_integer_model(other) ? tflite::as_made_from(other, float_model) : other;
   check_ports(float_model.graph, quantized.graph);
   const bool layers = most == Depth::kLayers;
   simulate::FusedModel fused = simulate::fuse(quantized, profile, layers && profile == simulate::Profile::kX64);
@@ -218,6 +247,7 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
   std::vector<PairedTensor> paired;
   if (layers) paired = pair_tensors(float_model.graph, quantized.graph, fused.model.graph);
   std::shared_ptr<CompareProgram> program(new CompareProgram);
+  program->runtime_ = tflite::is_integer_model(quantized) ? simulate::Profile::kTfliteMicro : profile;
   std::map<std::string, std::vector<double>> scales;
   for (const auto& [key, value] : quantized.metadata)
     if (key == ptq::kChannelScales) scales = ptq::read_channel_scales(value);
@@ -261,8 +291,9 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
   program->float_islands_ = fused.float_islands;
   // A file may be compared with itself or with another, and hold what only its runtime has.
   const auto& nodes = float_model.graph.nodes();
-  const bool is_of_runtime =
-      std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.op_type == "MatMulNBits"; });
+  const bool is_of_runtime = std::any_of(nodes.begin(), nodes.end(), [](const Node& node) {
+    return node.op_type == "MatMulNBits" || node.domain == kTfliteDomain;
+  });
   program->float_ =
       run::Program::compile(float_model, is_of_runtime ? simulate::registry(profile) : ops::standard(), in_float);
   if (layers) program->accumulated_ = run::Program::compile(fused.model, simulate::registry(profile), accumulated);

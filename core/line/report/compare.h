@@ -54,12 +54,15 @@ class CompareProgram {
  public:
   /// What outputs hold is what `roles` say; with `first_is_classes` the first output is taken as classes; all others
   /// are read from the graph (output_kind.h). Of `most` kOutputs there are two programs alone, and no sample is added
-  /// more deeply. Error kMismatch if the models differ in number or names of inputs or outputs; kInvalidConfig if a
-  /// role is of no output.
+  /// more deeply. A .tflite file takes the float model's samples: its inputs and outputs are matched with those of the
+  /// float model (core/tflite/integer_model.h). Error kMismatch if the models differ in number or names of inputs or
+  /// outputs; kInvalidConfig if a role is of no output.
   static std::shared_ptr<const CompareProgram> make(const Model& float_model, const Model& quantized,
                                                     simulate::Profile profile, bool first_is_classes = false,
                                                     const config::OutputRoles& roles = {}, Depth most = Depth::kLayers);
 
+  /// Whose arithmetic it is: the profile, or that of a .tflite file.
+  simulate::Profile runtime() const { return runtime_; }
   const std::vector<TensorPair>& pairs() const { return pairs_; }
   const std::vector<std::string>& outputs() const { return outputs_; }
   const std::vector<simulate::FloatIsland>& float_islands() const { return float_islands_; }
@@ -71,6 +74,7 @@ class CompareProgram {
  private:
   friend class Comparer;
   CompareProgram() = default;
+  simulate::Profile runtime_ = simulate::Profile::kX64;
   std::vector<TensorPair> pairs_;
   std::vector<std::string> outputs_;
   std::vector<OutputTrait> traits_;  // of outputs_

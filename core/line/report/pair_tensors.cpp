@@ -73,7 +73,7 @@ void describe_weights(const Graph& graph, const Node& node, LayerRow& row) {
   for (int axis = 2; axis < shape.rank(); ++axis) row.detail += (axis == 2 ? " " : "×") + std::to_string(shape[axis]);
 }
 
-TensorPair describe(const Graph& graph, const Uses& uses, ValueId value, const simulate::QuantizationNode& parameters) {
+TensorPair describe(const Graph& graph, const Uses& uses, ValueId value, const QuantizationNode& parameters) {
   TensorPair pair;
   LayerRow& row = pair.row;
   row.output = graph.name_of(value);
@@ -99,7 +99,7 @@ TensorPair describe(const Graph& graph, const Uses& uses, ValueId value, const s
 std::map<std::string, std::string> quantized_inputs(const Graph& quantized) {
   std::map<std::string, std::string> names;
   for (const Node& node : quantized.nodes())
-    if (const auto found = simulate::as_quantization(quantized, node, "QuantizeLinear"))
+    if (const auto found = as_quantization(quantized, node, "QuantizeLinear"))
       names[quantized.name_of(found->raw)] = quantized.name_of(found->real);
   // Codes of fewer bits than their type has are clipped before they are restored.
   for (const Node& node : quantized.nodes())
@@ -115,7 +115,7 @@ std::vector<PairedTensor> pair_tensors(const Graph& float_graph, const Graph& qu
   std::vector<PairedTensor> paired;
   std::set<ValueId> seen;
   for (const Node& node : fused.nodes()) {
-    const auto found = simulate::as_quantization(fused, node, "DequantizeLinear");
+    const auto found = as_quantization(fused, node, "DequantizeLinear");
     if (!found || !found->per_tensor() || fused.initializer(found->raw) != nullptr || seen.count(found->raw) != 0)
       continue;
     const auto source = sources.find(fused.name_of(found->raw));

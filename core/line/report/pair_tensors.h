@@ -7,7 +7,7 @@
 
 #include "core/graph/graph.h"
 #include "core/report/compare.h"
-#include "core/simulate/qdq.h"
+#include "core/graph/qdq.h"
 
 namespace tersor::report {
 
@@ -16,7 +16,7 @@ struct PairedTensor {
   ValueId in_float;
   ValueId raw;   // integers, in the fused graph
   ValueId real;  // the output of its DequantizeLinear, in the fused graph
-  simulate::QuantizationNode parameters;
+  QuantizationNode parameters;
   TensorPair pair;
 };
 

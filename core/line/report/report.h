@@ -13,6 +13,7 @@
 #include "core/base/fields.h"
 #include "core/calibrate/choices.h"
 #include "core/evaluate/evaluation.h"
+#include "core/job/tflite_file.h"
 #include "core/report/changed_settings.h"
 #include "core/report/comparison.h"
 #include "core/report/corrections.h"
@@ -83,6 +84,7 @@ struct Report {
   std::vector<PaddingRow> padding;
   std::vector<Correction> corrections;
   std::optional<TimeForecast> time;
+  std::optional<Board> board;
   std::optional<calibrate::Choices> trial;
   std::optional<calibrate::Tuning> training;
   std::optional<Verdict> verdict;
@@ -97,7 +99,8 @@ struct Report {
         field("tool_version", &Report::tool_version, "Version of Tersor that wrote it."),
         field("model", &Report::model, "The float model."), field("output", &Report::output, "The quantized model."),
         field("platform", &Report::platform, "What it was made for."),
-        field("runtime", &Report::runtime, "Whose arithmetic the figures are in: x64, wasm, arm64 or avx2."),
+        field("runtime", &Report::runtime,
+              "Whose arithmetic the figures are in: x64, wasm, arm64, avx2 or tflite-micro."),
         field("settings", &Report::settings, "Fields of the configuration that say something else than their default."),
         field("coverage", &Report::coverage, "What runs as integers and what stays float, and why."),
         field("ranges", &Report::ranges, "The range of every quantized activation, in graph order."),
@@ -106,6 +109,7 @@ struct Report {
         field("corrections", &Report::corrections, "Steps of the recipe that changed something, and what they gained."),
         field("time", &Report::time,
               "Expected time in the runtime; null where the platform has no prices or shapes are open."),
+        field("board", &Report::board, "What a .tflite file takes on a microcontroller; null of other files."),
         field("trial", &Report::trial,
               "What was tried on samples held aside, and what it gave; null where nothing was."),
         field("training", &Report::training, "How training went; null where nothing was trained."),

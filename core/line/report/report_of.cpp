@@ -17,6 +17,7 @@
 #include "core/report/idle_remarks.h"
 #include "core/report/range_remarks.h"
 #include "core/run/ports.h"
+#include "core/simulate/profile.h"
 #include "core/trial/trial.h"
 
 namespace tersor {
@@ -191,6 +192,8 @@ report::Report report_of(const Job& job, const QuantizeResult& result, std::stri
   report.ranges = report::ranges_of(graph, result.plan, draft.statistics);
   report.padding = report::padding_of(graph, draft.attachment, result.plan);
   report.time = time_forecast_of(job, result);
+  if (result.tflite) report.board = result.tflite->board;
+  if (result.tflite && result.tflite->is_simulated) report.runtime = enum_word(simulate::Profile::kTfliteMicro);
   report.samples.calibration = static_cast<int64_t>(draft.statistics.samples.size());
   report.corrections = report::corrections_of(job.passes, draft.rewrites, result.plan);
   const calibrate::Choices& choices = draft.statistics.choices;

@@ -165,6 +165,15 @@ export interface TimeForecast {
   readonly sentence: string;
 }
 
+export interface Board {
+  /** The file itself, which is read in place. */
+  readonly flash_bytes: number;
+  /** Activations and scratch of TensorFlow Lite Micro; null where an operator's are not known. */
+  readonly activation_bytes: number | null;
+  /** An arena that the model loads in, on a machine of 64 bits. */
+  readonly arena_bytes: number | null;
+}
+
 export interface TriedChange {
   /** FIELD=VALUE of the configuration, or "float NAME": the constant of that name stays in float. */
   readonly change: string;
@@ -513,7 +522,7 @@ export interface Report {
   readonly output: FileFacts;
   /** What it was made for. */
   readonly platform: PlatformFacts;
-  /** Whose arithmetic the figures are in: x64, wasm, arm64 or avx2. */
+  /** Whose arithmetic the figures are in: x64, wasm, arm64, avx2 or tflite-micro. */
   readonly runtime: string;
   /** Fields of the configuration that say something else than their default. */
   readonly settings: readonly ChangedSetting[];
@@ -527,6 +536,8 @@ export interface Report {
   readonly corrections: readonly Correction[];
   /** Expected time in the runtime; null where the platform has no prices or shapes are open. */
   readonly time: TimeForecast | null;
+  /** What a .tflite file takes on a microcontroller; null of other files. */
+  readonly board: Board | null;
   /** What was tried on samples held aside, and what it gave; null where nothing was. */
   readonly trial: Trial | null;
   /** How training went; null where nothing was trained. */

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/graph/attribute_defaults.h"
-#include "core/simulate/qdq.h"
+#include "core/graph/qdq.h"
 
-namespace tersor::simulate {
+#include <cmath>
+
+#include "core/graph/attribute_defaults.h"
+
+namespace tersor {
 
 namespace {
 
@@ -69,4 +72,4 @@ std::optional<QuantizedOutput> quantized(const Graph& graph, const Uses& uses, V
   return QuantizedOutput{readers[0], *quantize};
 }
 
-}  // namespace tersor::simulate
+}  // namespace tersor

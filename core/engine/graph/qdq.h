@@ -8,9 +8,8 @@
 
 #include "core/graph/graph.h"
 #include "core/graph/uses.h"
-#include "core/simulate/arithmetic.h"
 
-namespace tersor::simulate {
+namespace tersor {
 
 /// Scale and zero point of a Q or DQ node whose parameters are constants.
 struct QuantizationNode {
@@ -25,8 +24,6 @@ struct QuantizationNode {
 
   bool per_tensor() const { return scales.size() == 1; }
   bool is_8_bit() const { return dtype == DType::kUint8 || dtype == DType::kInt8; }
-  /// Of a per-tensor 8-bit node.
-  Grid grid() const { return {scales[0], static_cast<int32_t>(zero_points[0]), dtype == DType::kInt8}; }
   bool same_parameters(const QuantizationNode& other) const {
     return dtype == other.dtype && scales == other.scales && zero_points == other.zero_points;
   }
@@ -48,4 +45,4 @@ struct QuantizedOutput {
 };
 std::optional<QuantizedOutput> quantized(const Graph& graph, const Uses& uses, ValueId value);
 
-}  // namespace tersor::simulate
+}  // namespace tersor
