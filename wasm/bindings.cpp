@@ -229,10 +229,11 @@ val merge_job(const std::string& job, const val& parts, const val& extra) {
 val measures_on_samples(const std::string& settings) {
   return guard([&] { return read_settings(parse_json(settings, "settings"), nullptr).config.measures_on_samples(); });
 }
-val trains(const std::string& settings) {
+val needs_whole(const std::string& text) {
   return guard([&] {
-    const config::QuantizationConfig config = read_settings(parse_json(settings, "settings"), nullptr).config;
-    return config.gradient_ptq_config.has_value() ||
+    const Settings settings = read_settings(parse_json(text, "settings"), nullptr);
+    const config::QuantizationConfig& config = settings.config;
+    return config.gradient_ptq_config.has_value() || settings.format == FileFormat::kTflite ||
            config::mixed_precision_of(config).distance_weighting_method == config::MpDistanceWeighting::kHessian;
   });
 }
@@ -337,7 +338,7 @@ EMSCRIPTEN_BINDINGS(tersor) {
   function("finishJob", &finish_job);
   function("mergeJob", &merge_job);
   function("measuresOnSamples", &measures_on_samples);
-  function("trains", &trains);
+  function("needsWhole", &needs_whole);
   function("beginSweep", &begin_sweep);
   function("sweepStep", &sweep_step);
   function("mergeSweepStep", &merge_sweep_step);

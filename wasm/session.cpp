@@ -121,7 +121,8 @@ std::vector<samples::Bytes> parts_of(const val& parts) {
 std::string key_of(const Settings& settings) {
   std::string key = settings.platform.name + "@" + std::to_string(settings.platform.version) + " " +
                     to_text(config::to_json(settings.config), false) + " " +
-                    to_text(config::to_json(settings.overrides), false) + " " + settings.framework_info;
+                    to_text(config::to_json(settings.overrides), false) + " " + settings.framework_info + " " +
+                    std::string(enum_word(settings.format));
   for (const auto& [name, is_then] : settings.taken_branches) key += " " + name + (is_then ? "=then" : "=else");
   return key;
 }
@@ -536,6 +537,7 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   const report::Report report = report_of(*job, made, opened.name, static_cast<int64_t>(opened.opened->file_bytes));
   val result = val::object();
   result.set("model", to_array(made.bytes));
+  result.set("computed", made.tflite ? to_array(onnx::write(made.model)) : val::null());
   result.set("recipe", config::write_recipe(made.recipe));
   result.set("report", to_text(to_json(report), false));
   report_progress(progress, {"write", 1, 1, {}});

@@ -27,9 +27,12 @@ const inShortSuite = [
 
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
-function natively(job, folder, threads) {
-  const output = path.join(emptyFolder(`native-${job.name}-${threads}`), 'out.onnx');
-  const more = [];
+/** What asks each door for a .tflite file. */
+const ofTflite = { platform: 'tflite-micro', format: 'tflite' };
+
+function natively(job, folder, threads, format = 'onnx') {
+  const output = path.join(emptyFolder(`native-${job.name}-${threads}-${format}`), `out.${format}`);
+  const more = format === 'tflite' ? ['--platform', ofTflite.platform] : [];
   if (job.preprocessing) {
     const file = path.join(path.dirname(output), 'preprocessing.json');
     writeFileSync(file, JSON.stringify(job.preprocessing));
@@ -40,12 +43,13 @@ function natively(job, folder, threads) {
   return sha256(readFileSync(output));
 }
 
-async function inNode(engine, job, folder) {
+async function inNode(engine, job, folder, settings = {}) {
   const samples = filesUnder(folder).map((name) => ({ path: name, data: readFileSync(path.join(folder, name)) }));
   const model = await engine.open(readFileSync(job.model));
   const made = await model.quantize({
     samples,
     selection: { part: 'calibration', count },
+    ...settings,
     ...(job.preprocessing ? { preprocessing: job.preprocessing } : {}),
   });
   made.close();
@@ -58,14 +62,16 @@ async function inNode(engine, job, folder) {
 const python = path.join(root, 'build/python/venv/bin/python');
 const script = `
 import json, sys, tersor
-model, samples, count, preprocessing, output = sys.argv[1:]
-result = tersor.quantize(model, samples, calibration_samples=int(count), preprocessing=json.loads(preprocessing), compare=False)
+model, samples, count, preprocessing, settings, output = sys.argv[1:]
+given = {"calibration_samples": int(count), "preprocessing": json.loads(preprocessing), "compare": False}
+result = tersor.quantize(model, samples, **given, **json.loads(settings))
 result.save(output)
 `;
 
-function inPython(job, folder) {
-  const output = path.join(emptyFolder(`python-${job.name}`), 'out.onnx');
-  const args = ['-c', script, job.model, folder, String(count), JSON.stringify(job.preprocessing), output];
+function inPython(job, folder, settings = {}) {
+  const output = path.join(emptyFolder(`python-${job.name}`), `out.${settings.format ?? 'onnx'}`);
+  const given = [String(count), JSON.stringify(job.preprocessing), JSON.stringify(settings)];
+  const args = ['-c', script, job.model, folder, ...given, output];
   execFileSync(python, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   return sha256(readFileSync(output));
 }
@@ -106,6 +112,62 @@ describe('the same bytes everywhere', () => {
       );
     });
   }
+
+  for (const name of ['demo', 'mlperf-kws-dscnn']) {
+    const job = jobs().find((one) => one.name === name);
+    test.skipIf(job.missing !== '')(`${name} as a .tflite file`, async () => {
+      const folder = job.data();
+      const digests = {
+        'native, 1 thread': natively(job, folder, 1, 'tflite'),
+        'native, 2 threads': natively(job, folder, 2, 'tflite'),
+        'Node, 1 worker': await inNode(one, job, folder, ofTflite),
+        'Node, the light engine': await inNode(await Tersor.create({ workers: 2, light: true }), job, folder, ofTflite),
+        ...(existsSync(python) ? { Python: inPython(job, folder, ofTflite) } : {}),
+      };
+      expect(digests).toEqual(
+        Object.fromEntries(Object.keys(digests).map((key) => [key, digests['native, 1 thread']])),
+      );
+    });
+  }
+
+  test('the figures of a .tflite file are those that the program has of it', async () => {
+    const job = jobs().find(({ name }) => name === 'demo');
+    const folder = job.data();
+    const samples = filesUnder(folder).map((name) => ({ path: name, data: readFileSync(path.join(folder, name)) }));
+    const model = await one.open(readFileSync(job.model));
+    const { preprocessing } = job;
+    const given = { samples, preprocessing, selection: { part: 'calibration', count } };
+    const made = await model.quantize({ ...given, ...ofTflite });
+    expect(made.report.runtime).toBe('tflite-micro');
+    expect(made.report.board.flash_bytes).toBe(made.model.length);
+    expect(made.report.board.arena_bytes).toBeGreaterThan(made.report.board.activation_bytes);
+    const all = { preprocessing, selection: { part: 'all', count: 0 } };
+    const ours = await made.compare(samples, all);
+    const answers = await made.evaluate(samples, null, all);
+    const work = emptyFolder('tflite-figures');
+    writeFileSync(path.join(work, 'q.tflite'), made.model);
+    writeFileSync(path.join(work, 'p.json'), JSON.stringify(preprocessing));
+    const data = ['--data', folder, '--preprocessing', path.join(work, 'p.json'), '--json'];
+    const said = (...args) => JSON.parse(execFileSync(program, [...args, ...data], { encoding: 'utf8' }));
+    const theirs = said('compare', job.model, path.join(work, 'q.tflite'));
+    expect(theirs.runtime).toBe('tflite-micro');
+    expect(theirs.outputs).toEqual(ours.outputs);
+    const isListed = ({ output }) => theirs.layers.some((row) => row.output === output);
+    // Tensors that were equalized have no row in a file by itself.
+    const listed = ours.layers.filter(isListed);
+    expect(listed.length).toBeGreaterThan(4);
+    const errors = (rows) => rows.map((row) => [row.output, row.accumulated_sqnr_db]);
+    expect(errors(theirs.layers)).toEqual(errors(listed));
+    const evaluated = said('evaluate', path.join(work, 'q.tflite'), '--metric', 'answers', '--reference', job.model);
+    expect(evaluated.count).toBe(answers.count);
+    // The file itself opens here too, and says that it is quantized.
+    const opened = await one.open(made.model);
+    expect([opened.info.quantized, opened.info.inputs[0].type]).toEqual([true, 'int8']);
+    await expect(opened.quantize({ samples, preprocessing })).rejects.toThrow('quantized already');
+    opened.close();
+    made.close();
+    model.close();
+  });
 
   test('with the bits of each operator chosen within a budget', async () => {
     const job = jobs().find(({ name }) => name === 'demo');

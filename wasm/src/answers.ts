@@ -164,6 +164,7 @@ function handlersOf(core: () => Core, begin: (core: Core) => void): Handlers {
       );
       return {
         model: made.model,
+        computed: made.computed,
         recipe: JSON.parse(made.recipe) as Recipe,
         report: JSON.parse(made.report) as Report,
       };

@@ -61,7 +61,12 @@ interface OwnFunctions {
     settings: string,
     statistics: Uint8Array,
     progress: ReportProgress,
-  ): Answer<{ readonly model: Uint8Array; readonly recipe: string; readonly report: string }>;
+  ): Answer<{
+    readonly model: Uint8Array;
+    readonly computed: Uint8Array | null;
+    readonly recipe: string;
+    readonly report: string;
+  }>;
 
   /** Trainable quantizers by number; `variables` are the values of theirs, in order. */
   makeTrainable(text: string): Answer<{ readonly id: number; readonly config: string }>;

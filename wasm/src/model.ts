@@ -239,6 +239,7 @@ export class OpenModel implements Model {
       framework_info: options.frameworkInfo ?? null,
       recipe: options.recipe ?? null,
       allow_mismatch: options.allowMismatch ?? false,
+      format: options.format ?? null,
     };
     for (const [name, value] of Object.entries(options.overrides ? { ...settings, overrides: null } : settings)) {
       asJson(value, name);
@@ -389,6 +390,14 @@ export class OpenModel implements Model {
   async quantize(options: QuantizeOptions): Promise<QuantizedResult> {
     this.#check('quantize', options);
     const { measure, ...others } = options;
+    if (measure && options.format === 'tflite') {
+      throw new TersorError({
+        code: 'invalid_argument',
+        message: 'Files are timed in ONNX Runtime, which runs no .tflite files.',
+        place: 'options.measure',
+        hint: 'Measure an ONNX file, or leave measure out.',
+      });
+    }
     const timer = await timerFor(measure);
     return timer ? this.#fastest(others, timer) : this.#quantize(others);
   }
@@ -499,6 +508,7 @@ export class OpenModel implements Model {
       options.selection ?? (spread === undefined ? undefined : { part: 'calibration', count: spread });
     const preprocessing = options.preprocessing ?? recipe?.preprocessing ?? undefined;
     const settings = await this.#settings(options);
+    await abortable(this.#context.pool.completeFor(JSON.stringify(settings)), options.signal);
     let { statistics } = options;
     // without either the core quantizes weights alone, or says that it needs samples
     let bytes: Uint8Array = new Uint8Array();

@@ -108,7 +108,7 @@ export class PoolWorker {
   complete(module: WebAssembly.Module): void {
     this.#module = module;
     this.#light = false;
-    if (this.#host) this.#fall(died('one that can train takes its place.'));
+    if (this.#host) this.#fall(died('one with the complete engine takes its place.'));
   }
 
   #launch(): Promise<HostWorker> {
@@ -229,9 +229,14 @@ export class Pool {
     this.workers = Array.from({ length: count }, () => new PoolWorker(module, whole !== null, start));
   }
 
-  /** Before settings train: loads the complete engine where the workers have the light one, once. */
+  /** Before what settings ask for: loads the complete engine where they need it. */
   async completeFor(settings: string): Promise<void> {
-    if (!this.#whole || this.#isComplete || !(await this.idle().call('trains', [settings]))) return;
+    if (this.#whole && !this.#isComplete && (await this.idle().call('needsWhole', [settings]))) await this.complete();
+  }
+
+  /** Loads the complete engine where the workers have the light one, once. */
+  async complete(): Promise<void> {
+    if (!this.#whole || this.#isComplete) return;
     this.#completed ??= this.#whole().then((module) => {
       for (const worker of this.workers) worker.complete(module);
     });

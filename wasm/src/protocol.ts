@@ -102,6 +102,8 @@ export interface FastestFile {
 
 export interface Quantized {
   readonly model: Uint8Array;
+  /** The ONNX file of the same integers, where the model is none: what runs and is compared. */
+  readonly computed: Uint8Array | null;
   readonly recipe: Recipe;
   readonly report: Report;
 }
@@ -139,7 +141,7 @@ export interface CoreCalls {
   /** Whether these settings may ask for a sweep. */
   measuresOnSamples(settings: string): boolean;
   /** Whether these settings need what the light engine is without. */
-  trains(settings: string): boolean;
+  needsWhole(settings: string): boolean;
   /** The first pass that settings and statistics ask for; null: none. */
   beginSweep(key: string, settings: string, statistics: Uint8Array): SweepPlan | null;
   /** What this worker's samples add up to in the step after that one; empty: the pass is over. `before` is empty at first. */

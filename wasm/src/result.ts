@@ -31,6 +31,9 @@ function remarked(report: Report, { remarks = [] }: Feed): Report {
   return { ...report, diagnostics: [...others, ...remarks] };
 }
 
+/** The arithmetic of .tflite files. */
+const micro = 'tflite-micro';
+
 /** A report counts samples, it does not list them. */
 function asReported(result: EvaluationResult): EvaluationResult {
   const { samples: _, ...counted } = result;
@@ -43,20 +46,28 @@ export class OpenResult implements QuantizedResult {
   readonly #context: Context;
   readonly #origin: Origin;
   readonly #file: ModelFile;
+  readonly #isTflite: boolean;
   #report: Report;
 
   private constructor(context: Context, made: Quantized, origin: Origin, file: ModelFile) {
     this.model = made.model;
     this.recipe = made.recipe;
     this.#report = made.report;
+    this.#isTflite = made.computed !== null;
     this.#context = context;
     this.#origin = origin;
     this.#file = file;
   }
 
   static async of(context: Context, made: Quantized, origin: Origin): Promise<OpenResult> {
-    const file = await ModelFile.of([{ path: 'quantized.onnx', data: made.model }]);
+    const file = await ModelFile.of([{ path: 'quantized.onnx', data: made.computed ?? made.model }]);
     return new OpenResult(context, made, origin, file);
+  }
+
+  /** Of a .tflite file its own, whatever is asked for. */
+  #runtime(asked: string | undefined): string | undefined {
+    const { runtime } = this.#report;
+    return this.#isTflite && runtime === micro ? runtime : asked;
   }
 
   get report(): Report {
@@ -72,11 +83,12 @@ export class OpenResult implements QuantizedResult {
     checkOptions('evaluate', options);
     const { sets } = this.#origin;
     const feed = await abortable(sets.feed(samples, options), options.signal);
-    const quantized = await evaluate(this.#context, this.#file, sets, feed, labels, options);
+    const runtime = this.#runtime(options.runtime);
+    const quantized = await evaluate(this.#context, this.#file, sets, feed, labels, { ...options, runtime });
     const before = this.#report;
     const report = {
       ...remarked(before, feed),
-      runtime: options.runtime ?? before.runtime,
+      runtime: runtime ?? before.runtime,
       evaluation: {
         float: options.reference ? asReported(options.reference) : before.evaluation.float,
         quantized: asReported(quantized),
@@ -100,7 +112,7 @@ export class OpenResult implements QuantizedResult {
           float: float.key,
           quantized: this.#file.key,
           data: feed.data?.key ?? null,
-          runtime: options.runtime ?? null,
+          runtime: this.#runtime(options.runtime) ?? null,
           classes: options.classes ?? false,
           asked: settings,
           samples: isList(feed.items) ? feed.items.map(({ index }) => index) : null,
@@ -124,7 +136,7 @@ export class OpenResult implements QuantizedResult {
   async *run(samples: Samples, options: RunOptions = {}): AsyncGenerator<SampleRun, void, undefined> {
     checkOptions('run', options);
     const feed = await abortable(this.#origin.sets.feed(samples, options), options.signal);
-    yield* runEach(this.#context, this.#file, feed, options);
+    yield* runEach(this.#context, this.#file, feed, { ...options, runtime: this.#runtime(options.runtime) });
   }
 
   async runtimeNodes(options: CallOptions = {}): Promise<readonly RuntimeNode[]> {

@@ -47,3 +47,10 @@ it('names the files that are downloaded', () => {
     report: 'net.v2.report.json',
   });
 });
+
+it('names a file for TensorFlow Lite, and asks for it', () => {
+  const made = { modelName: 'net.onnx', dataName: 'pets', platformFile: null, format: 'tflite' } as const;
+  expect(fileNames('net.onnx', 'tflite').model).toBe('net.int8.tflite');
+  expect(commandLine(made)).toMatch(/ -o net\.int8\.tflite$/);
+  expect(javaScript(made)).toMatch(/ {2}format: 'tflite',\n\}\);\nawait writeFile\('net\.int8\.tflite'/);
+});

@@ -41,7 +41,7 @@ export interface TersorOptions {
   /** The core's bytes or module; without it the file beside the package is fetched, once, before `create` resolves. */
   readonly wasmBinary?: ArrayBuffer | Uint8Array | WasmModule | undefined;
   /**
-   * Begins with tersor-light.wasm, which is less to load by what trains; tersor.wasm takes its place when settings first need it.
+   * Begins with tersor-light.wasm, which is less to load by what trains and by .tflite files; tersor.wasm takes its place when they are first needed.
    * Default false. `wasmBinary` is of the file that is begun with.
    */
   readonly light?: boolean | undefined;
@@ -111,6 +111,11 @@ export interface QuantizeOptions extends CalibrateOptions {
    * repeats the choice anywhere without measuring, and the report's `time` is what was measured.
    */
   readonly measure?: boolean | Timer | undefined;
+  /**
+   * Of `model` in the result: 'onnx', the default, or 'tflite', an int8 file for TensorFlow Lite (platforms tflite and
+   * tflite-micro). The report's figures are then in the arithmetic of TensorFlow Lite Micro.
+   */
+  readonly format?: 'onnx' | 'tflite' | undefined;
 }
 
 /** Milliseconds that a run of each file takes in a runtime, by its name and version. */
@@ -166,7 +171,7 @@ export interface EvaluateOptions extends SampleOptions {
   readonly selection?: Selection | undefined;
   /** The float model's result on the same samples: fills `agreement`. */
   readonly reference?: EvaluationResult | undefined;
-  /** Whose arithmetic a quantized model runs with; default x64. */
+  /** Whose arithmetic a quantized model runs with; default x64, and of a .tflite file always tflite-micro. */
   readonly runtime?: string | undefined;
 }
 
@@ -183,7 +188,7 @@ export interface RunOptions extends SampleOptions {
   readonly selection?: Selection | undefined;
   /** Use at most so many of the selected samples, spread evenly; 0, the default, means all. */
   readonly limit?: number | undefined;
-  /** Whose arithmetic a quantized model runs with; default x64. */
+  /** Whose arithmetic a quantized model runs with; default x64, and of a .tflite file always tflite-micro. */
   readonly runtime?: string | undefined;
 }
 
@@ -291,7 +296,7 @@ export interface Statistics {
 }
 
 export interface QuantizedResult {
-  /** The ONNX file. */
+  /** The file: ONNX, or .tflite where `format` asked for it. */
   readonly model: Uint8Array;
   readonly recipe: Recipe;
   /** A new object after each `evaluate` and `compare`. */

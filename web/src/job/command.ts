@@ -10,9 +10,9 @@ interface FileNames {
   readonly report: string;
 }
 
-export function fileNames(modelName: string): FileNames {
+export function fileNames(modelName: string, format = 'onnx'): FileNames {
   const base = stem(modelName);
-  return { model: `${base}.int8.onnx`, recipe: `${base}.tersor.json`, report: `${base}.report.json` };
+  return { model: `${base}.int8.${format}`, recipe: `${base}.tersor.json`, report: `${base}.report.json` };
 }
 
 /** A word as a POSIX shell reads it. */
@@ -30,18 +30,20 @@ export interface Made {
   readonly modelName: string;
   readonly dataName: string;
   readonly platformFile: string | null;
+  /** Of the file; ONNX where it is not said. */
+  readonly format?: 'onnx' | 'tflite';
 }
 
-export function commandLine({ modelName, dataName, platformFile }: Made): string {
-  const names = fileNames(modelName);
+export function commandLine({ modelName, dataName, platformFile, format }: Made): string {
+  const names = fileNames(modelName, format);
   const platform = platformFile === null ? [] : ['--platform', file(platformFile)];
   const words = ['--data', file(dataName), ...platform, '--recipe', file(names.recipe), '-o', file(names.model)];
   return ['tersor', 'quantize', file(modelName), ...words].map(quoted).join(' ');
 }
 
 /** A module for Node that makes the same file with the package `tersor`. */
-export function javaScript({ modelName, dataName, platformFile }: Made): string {
-  const names = fileNames(modelName);
+export function javaScript({ modelName, dataName, platformFile, format }: Made): string {
+  const names = fileNames(modelName, format);
   const text = (word: string) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
   const data = dataName.replace(/\.zip$/, '');
   const unpacked = data === dataName ? '' : ` // ${dataName}, unpacked`;
@@ -54,7 +56,7 @@ const tersor = await Tersor.create();
 const model = await tersor.open(${text(modelName)});
 const result = await model.quantize({
   recipe: JSON.parse(await readFile(${text(names.recipe)}, 'utf8')),${platform}
-  samples: ${text(data)},${unpacked}
+  samples: ${text(data)},${unpacked}${format === 'tflite' ? "\n  format: 'tflite'," : ''}
 });
 await writeFile(${text(names.model)}, result.model);
 tersor.close();

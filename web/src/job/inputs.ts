@@ -26,6 +26,7 @@ export interface Inputs {
   readonly evaluation: { readonly part: 'evaluation'; readonly count: number };
   readonly calibration: { readonly part: 'calibration'; readonly count: number };
   readonly settings: typeof state.settings.value;
+  readonly format: 'onnx' | 'tflite';
   readonly key: string;
   /** Model, samples, labels and settings without what trains. */
   readonly untrainedKey: string;
@@ -50,6 +51,7 @@ export function gather(): Inputs | null {
     evaluation: { part: 'evaluation', count },
     calibration: { part: 'calibration', count },
     settings: state.settings.value,
+    format: state.format.value,
     key: state.settingsKey.value,
     untrainedKey: JSON.stringify([dataKey, labels, state.untrainedKey.value, state.recipe.value?.name ?? null]),
     dataKey,

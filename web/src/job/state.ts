@@ -101,6 +101,8 @@ export interface Result {
   readonly dataName: string;
   /** The file of a platform that the reader brought; null for those that come with the engine. */
   readonly platformFile: string | null;
+  /** Of the file. */
+  readonly format: 'onnx' | 'tflite';
   readonly quantized: QuantizedResult;
   /** What the settings before came to, where this result took that one's place. */
   readonly before: Figures | null;
@@ -239,6 +241,8 @@ export const previewProblem = signal<Problem | null>(null);
 export const chosenCalibration = signal<number | null>(null);
 
 export const platformName = signal('ort-cpu');
+/** Of the file on the platforms of TensorFlow Lite; on all others it is ONNX. */
+export const tfliteFormat = signal<'onnx' | 'tflite'>('onnx');
 /** The fields that the user set. */
 export const fields = signal<Readonly<Record<string, FieldValue>>>({});
 export const ownPlatforms = signal<readonly OwnPlatform[]>([]);
@@ -485,11 +489,19 @@ export const settings = computed(() => ({
 }));
 
 /** All that a result depends on besides the model. */
+function formatOn(platform: string): 'onnx' | 'tflite' {
+  return isOfTflite(platform) ? tfliteFormat.value : 'onnx';
+}
+
+/** Of the file that the settings make. */
+export const format = computed(() => formatOn(platformName.value));
+
 function keyOf(configuration: Omit<Configuration, 'recipe'>): string {
   return JSON.stringify([
     samples.value?.id ?? 0,
     samples.value?.files.length ?? 0,
     configuration.platformName,
+    formatOn(configuration.platformName),
     configuration.fields,
     preprocessing.value,
     calibrationCount.value,
@@ -497,6 +509,11 @@ function keyOf(configuration: Omit<Configuration, 'recipe'>): string {
     overridesOf(configuration),
     configuration.frameworkInfo,
   ]);
+}
+
+/** Where the file may be a .tflite file. */
+export function isOfTflite(platform: string): boolean {
+  return /^tflite(-micro)?(@|$)/.test(platform);
 }
 
 function openWith(chosen: typeof fields.value): Omit<Configuration, 'recipe'> {

@@ -127,6 +127,7 @@ async function quantized(
     stop: stopper.signal,
     ...inputs.preprocessing,
     ...settingsOf(inputs),
+    format: inputs.format === 'tflite' ? inputs.format : undefined,
     statistics: from,
     samples: inputs.set.files,
     // for a label_weight, and to be watched on the samples held aside
@@ -180,6 +181,7 @@ export async function work(inputs: Inputs, signal: AbortSignal, measure?: Timer)
     modelName: inputs.model.name,
     dataName: inputs.set.source,
     platformFile: ownPlatformFile(),
+    format: inputs.format,
     quantized: made,
     float,
     untrainedKey: inputs.untrainedKey,

@@ -3,20 +3,37 @@
 import { Fragment } from 'preact';
 
 import { commandLine, fileNames, javaScript } from '../job/command';
-import { active, parked, result, resultIsOld, saved, type Result } from '../job/state';
+import { quantizeAgain } from '../job/quantize';
+import {
+  active,
+  isOfTflite,
+  parked,
+  platformName,
+  result,
+  resultIsOld,
+  saved,
+  tfliteFormat,
+  type Result,
+} from '../job/state';
 import { wordOf } from '../job/verdict';
 import { size } from '../numbers';
 import { say } from '../job/say';
 import { copy, download } from './copy';
+import { Select } from './fields';
 import { LinkButton } from './LinkButton';
 import { Time } from './Time';
+
+const formats = [
+  { value: 'onnx', text: 'ONNX Runtime (.onnx)' },
+  { value: 'tflite', text: 'TensorFlow Lite (.tflite)' },
+] as const;
 
 function asText(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 function saveModel(shown: Result): void {
-  const name = fileNames(shown.modelName).model;
+  const name = fileNames(shown.modelName, shown.format).model;
   const bytes = shown.quantized.model;
   download(bytes as Uint8Array<ArrayBuffer>, name, 'application/octet-stream');
   saved.value = shown.quantized;
@@ -37,16 +54,41 @@ export function DownloadModel(props: { readonly class: string }) {
     <button type="button" class={`button ${isFit ? 'filled' : ''} ${props.class}`} onClick={() => saveModel(shown)}>
       <span>Download model</span>
       <span class="button-fact" aria-hidden="true">
-        int8 ONNX · {size(shown.quantized.report.output.size_bytes)}
+        int8 {shown.format === 'tflite' ? 'TFLite' : 'ONNX'} · {size(shown.quantized.report.output.size_bytes)}
       </span>
     </button>
+  );
+}
+
+/** What the file is, where the platform leaves a choice. */
+function Format() {
+  if (!isOfTflite(platformName.value)) return null;
+  const board = result.value?.quantized.report.board;
+  return (
+    <>
+      <Select
+        label="File for"
+        value={tfliteFormat.value}
+        choices={formats}
+        onChoose={(format) => {
+          tfliteFormat.value = format;
+          quantizeAgain();
+        }}
+      />
+      {board && board.arena_bytes !== null && board.activation_bytes !== null && (
+        <p class="soft" data-testid="board">
+          On a board: {size(board.flash_bytes)} of flash; {size(board.activation_bytes)} for activations, an arena of{' '}
+          {size(board.arena_bytes)} holds all.
+        </p>
+      )}
+    </>
   );
 }
 
 export function Downloads() {
   const shown = result.value;
   if (!shown) return null;
-  const names = fileNames(shown.modelName);
+  const names = fileNames(shown.modelName, shown.format);
   const { recipe, report } = shown.quantized;
   const command = commandLine(shown);
   const sha256 = report.output.sha256;
@@ -57,6 +99,7 @@ export function Downloads() {
         {resultIsOld.value && <span class="chip">old</span>}
       </div>
       <Time />
+      <Format />
       <DownloadModel class="download in-page" />
       <button type="button" class="button download" onClick={() => saveText(recipe, names.recipe)}>
         <span>Download recipe</span>

@@ -26,7 +26,7 @@ export function Time() {
   return (
     <div data-testid="time">
       {time && <p class="soft">{time.sentence}</p>}
-      {runtime && !waits && (
+      {runtime && !waits && shown.format === 'onnx' && (
         <p class="soft">
           <LinkButton onClick={() => void timeHere()}>{time?.measured ? 'Time it again' : 'Time it here'}</LinkButton>
           {failed.value

@@ -24,7 +24,7 @@ async function start(): Promise<void> {
 
 export function Verify() {
   const shown = result.value;
-  if (!shown || !runtime) return null;
+  if (!shown || !runtime || shown.format !== 'onnx') return null;
   const loaded = part.value;
   const waits = shown.pending !== null || running.value || tradeoffRun.value !== null;
   return (

@@ -306,6 +306,7 @@ class Quantized implements t.QuantizedResult {
           gained: 'The mean of each channel stays where it was.',
         },
       ],
+      board: null,
       time: {
         float_ms: 1.05,
         quantized_ms: 0.62,

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The light engine has this in the place of training, of all that needs gradients, and of .tflite files: nobody asks it
+// for them, because needs_whole() (bindings.cpp) is asked first, and the package looks at the first bytes of a model.
+// The linker takes these definitions, and with them nothing of the rooms that train and of core/engine/tflite.
+#include "core/job/tflite_file.h"
+#include "core/mixed/hessian_scores.h"
+#include "core/rounds/rounds.h"
+#include "core/tflite/integer_model.h"
+#include "core/tflite/operators.h"
+#include "core/tflite/read_model.h"
+
+namespace tersor {
+
+namespace {
+
+Error left_out() {
+  return {ErrorCode::kInternal, "The light engine was asked for what the whole one has."};
+}
+
+}  // namespace
+
+std::unique_ptr<Rounds> training_rounds(const Gathered&, const std::vector<int64_t>&) {
+  throw left_out();
+}
+
+int epochs_of_checkpoint(std::span<const std::byte>) {
+  throw left_out();
+}
+
+mixed::HessianScores::HessianScores(const Model&, const std::vector<ValueId>&, const std::vector<ValueId>&,
+                                    const std::vector<Shape>&) {
+  throw left_out();
+}
+
+std::vector<double> mixed::HessianScores::of(const std::vector<Tensor>&) {
+  throw left_out();
+}
+
+void check_tflite(const Model&) {
+  throw left_out();
+}
+
+TfliteFile tflite_file(const Model&) {
+  throw left_out();
+}
+
+namespace tflite {
+
+Model read_tflite(const onnx::Source&) {
+  throw left_out();
+}
+
+Model as_made_from(Model, const Model&) {
+  throw left_out();
+}
+
+Model lowered_model(const Model&) {
+  throw left_out();
+}
+
+std::span<const ops::Op* const> operators() {
+  return {};
+}
+
+}  // namespace tflite
+
+}  // namespace tersor
