@@ -7,6 +7,7 @@ const INTERFACES = {
   target_resource_utilization: 'ResourceUtilization',
   mixed_precision_config: 'MixedPrecisionQuantizationConfig',
   gradient_ptq_config: 'GradientPTQConfig',
+  ignored_scope: 'IgnoredScope',
 };
 
 /** The types of fields that are objects of names that anybody gives. */
@@ -21,6 +22,8 @@ function typeOf(field) {
     int: 'number',
     number: 'number',
     integers: 'readonly number[]',
+    texts: 'readonly string[]',
+    objects: `readonly { ${(field.members ?? []).map((one) => `readonly ${one.name}?: ${typeOf(one)}`).join('; ')} }[]`,
     enum: 'string',
     object: INTERFACES[field.name] ?? RECORDS[field.name],
   }[field.type];

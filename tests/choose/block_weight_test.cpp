@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <memory>
+#include <set>
+#include <tuple>
 
 #include "core/base/error.h"
 #include "core/job/tersor.h"
@@ -134,6 +136,34 @@ TEST_CASE("a node may have blocks of its own, or none") {
   REQUIRE(size_of("Conv") == 32);
   REQUIRE(size_of("MatMul") == 16);
   REQUIRE(size_of("Gemm") == 0);
+}
+
+TEST_CASE("accuracy_level is the attribute of MatMulNBits, and 4 has it written for 8 bits too") {
+  // Bits, what is asked for, and the levels of the file's MatMulNBits.
+  const std::string level = R"("accuracy_level": )", speed = R"("prefer": "SPEED")";
+  const std::tuple<int, std::string, std::set<int64_t>> cases[] = {
+      {4, "", {1}},
+      {4, level + "4", {4}},
+      {4, level + "0", {0}},
+      {4, level + "2", {2}},
+      {8, "", {}},
+      {8, level + "4", {4}},
+      {8, level + "1", {}},
+      {4, speed, {4}},
+      {8, speed, {4}},
+      {4, speed + ", " + level + "1", {1}},
+      {8, speed + ", " + level + "1", {}},
+  };
+  for (const auto& [bits, asked, expected] : cases) {
+    INFO(bits << " bits, " << asked);
+    std::string config = config_of(bits, "SYMMETRIC", 32);
+    if (!asked.empty()) config.insert(1, asked + ", ");
+    const Made made = make(model_of_products(), "ort-matmul-nbits", config);
+    std::set<int64_t> levels;
+    for (const Node& node : made.file.graph.nodes())
+      if (node.op_type == "MatMulNBits") levels.insert(node.int_or("accuracy_level", -1));
+    REQUIRE(levels == expected);
+  }
 }
 
 TEST_CASE("MatMulNBits is written as its schema has it") {

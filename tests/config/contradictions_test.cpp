@@ -42,6 +42,13 @@ Error override_error(const char* text) {
 
 }  // namespace
 
+TEST_CASE("percentile is for Percentile") {
+  QuantizationConfig config = read(R"({"percentile": 99})");
+  REQUIRE(remarks_of(config).size() == 1);
+  config.activation_threshold_method = quant::ThresholdSelectionMethod::kPercentile;
+  REQUIRE(remarks_of(config).empty());
+}
+
 TEST_CASE("what is asked of weights or activations contradicts leaving them in float") {
   const Error one = error_of(R"({"enable_weights_quantization": false, "weights_n_bits": 4})");
   REQUIRE(one.code == ErrorCode::kInvalidConfig);

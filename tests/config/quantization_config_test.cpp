@@ -144,6 +144,44 @@ TEST_CASE("criteria follow the configuration") {
   REQUIRE(config.activation_criterion().min_threshold == 1e-5);
   REQUIRE(config.activation_criterion().z_threshold == HUGE_VAL);
   REQUIRE(read(R"({"z_threshold": 6})").activation_criterion().z_threshold == 6);
+  REQUIRE(config.activation_criterion().percentile == 99.999);
+  REQUIRE(read(R"({"percentile": 99.5})").activation_criterion().percentile == 99.5);
+  REQUIRE_THROWS_WITH(read(R"({"percentile": 0.995})"), Catch::Contains("from 50.0 to 100.0"));
+}
+
+TEST_CASE("a field that there is not is answered with the one that is meant, other tools' names too") {
+  const auto hint_of = [](const std::string& name) {
+    try {
+      read(("{\"" + name + "\": 1}").c_str());
+    } catch (const Error& error) {
+      REQUIRE(error.message == "There is no field \"" + name + "\" here.");
+      return error.hint;
+    }
+    return std::string();
+  };
+  REQUIRE(hint_of("per_channel") == "It is \"weights_per_channel_threshold\" here.");
+  REQUIRE(hint_of("calibrate_method") == "It is \"activation_threshold_method\" here.");
+  REQUIRE(hint_of("nodes_to_exclude") == "It is \"ignored_scope\" here.");
+  REQUIRE(hint_of("gptq_config") == "It is \"gradient_ptq_config\" here.");
+  REQUIRE(hint_of("group_size") == "It is \"weights_block_size\" here.");
+  REQUIRE(hint_of("weigths_n_bits") == "Did you mean \"weights_n_bits\"?");
+  REQUIRE_THAT(hint_of("qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq"), Catch::Contains("--schema"));
+}
+
+TEST_CASE("an ignored scope is written and read as NNCF has it") {
+  const char* text = R"({"ignored_scope":{"names":["a"],"patterns":[],"types":["Conv"],"subgraphs":[{"inputs":["b"],)"
+                     R"("outputs":["c"]}],"validate":false}})";
+  const QuantizationConfig config = read(text);
+  REQUIRE(config.ignored_scope->subgraphs[0].outputs == std::vector<std::string>{"c"});
+  REQUIRE(to_json(config)["ignored_scope"] == parse_json(text, "")["ignored_scope"]);
+  REQUIRE(read(R"({"ignored_scope": {}})").ignored_scope->validate);
+  REQUIRE_THROWS_WITH(read(R"({"ignored_scope": {"name": ["a"]}})"), Catch::Contains("Did you mean \"names\""));
+  for (const Json& one : describe_quantization_config())
+    if (one["name"] == "ignored_scope") {
+      REQUIRE(one["members"][0]["type"] == "texts");
+      REQUIRE(one["members"][3]["type"] == "objects");
+      REQUIRE(one["members"][3]["members"][1]["name"] == "outputs");
+    }
 }
 
 TEST_CASE("the reference page has a line for each field, with its meaning") {

@@ -30,6 +30,15 @@ TEST_CASE("a correction that was asked for and found no place says why") {
   REQUIRE(places({}, rewrites, true).empty());
 }
 
+TEST_CASE("accuracy_level is for platforms that write MatMulNBits") {
+  config::QuantizationConfig config;
+  config.accuracy_level = 4;
+  ptq::QuantizationPlan plan;
+  REQUIRE(report::idle_remarks(config, {}, plan)[0].place == "config.accuracy_level");
+  plan.float_weights = tpc::FloatWeights::kMatMulNBits;
+  REQUIRE(report::idle_remarks(config, {}, plan).empty());
+}
+
 TEST_CASE("what concerns activations is said to do nothing where none is quantized, unless nobody asked for it") {
   config::QuantizationConfig config;
   config.activation_n_bits = 16;

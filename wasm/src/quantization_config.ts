@@ -4,6 +4,21 @@
 import type { OpsetToLayers } from './types/layers.js';
 import type { OutputKind } from './types/report.js';
 
+/** Nodes that stay in float, as NNCF's IgnoredScope names them: names, patterns (regular expressions), types, and subgraphs between inputs and outputs. What chooses no node is an error, unless validate is false. Null names none. */
+export interface IgnoredScope {
+  /** Names of nodes. Default []. */
+  readonly names?: readonly string[] | undefined;
+  /** Regular expressions that names of nodes begin with. Default []. */
+  readonly patterns?: readonly string[] | undefined;
+  /** Operator types. Default []. */
+  readonly types?: readonly string[] | undefined;
+  /** Inputs and outputs of parts of the graph: all nodes on the ways between them, and they too. Default []. */
+  readonly subgraphs?:
+    readonly { readonly inputs?: readonly string[]; readonly outputs?: readonly string[] }[] | undefined;
+  /** Whether what chooses no node is an error; else a remark. Default true. */
+  readonly validate?: boolean | undefined;
+}
+
 /** Limits for the quantized model: weights_memory, activation_memory and total_memory in bytes, bops in bit operations. Each operator gets the candidate of the platform that costs least accuracy within these limits; null, or only nulls, gives every operator the base configuration. */
 export interface ResourceUtilization {
   /** Bytes of the quantized weights. Default null. */
@@ -138,8 +153,12 @@ export interface QuantizationConfig {
   readonly shift_negative_threshold_recalculation?: boolean | undefined;
   /** Choose the shift and the threshold together, by least squared error. Default false. */
   readonly shift_negative_params_search?: boolean | undefined;
+  /** The percentage of the values that Percentile keeps: it leaves out half of the rest on each side, with SYMMETRIC all of it of the magnitudes. From 50 to 100. Default 99.999. */
+  readonly percentile?: number | undefined;
   /** How the mean error is computed: MEASURED on the samples, layer by layer, or ANALYTIC from the statistics alone. Default MEASURED. */
   readonly weights_bias_correction_method?: 'MEASURED' | 'ANALYTIC' | undefined;
+  /** Nodes that stay in float, as NNCF's IgnoredScope names them: names, patterns (regular expressions), types, and subgraphs between inputs and outputs. What chooses no node is an error, unless validate is false. Null names none. Default null. */
+  readonly ignored_scope?: IgnoredScope | null | undefined;
   /** Keep layers in float if 8 bits are not enough: those that feed a logarithm, root or reciprocal, and joins at the model's end whose parts need different scales. Default true. */
   readonly keep_float_automatically?: boolean | undefined;
   /** Scale each channel to its quantizer around a Swish, and behind a Conv that only float nodes read. Acts with prefer=ACCURACY; otherwise only where it gains accuracy and costs no time in the runtime. Default true. */
@@ -160,6 +179,8 @@ export interface QuantizationConfig {
   readonly concat_threshold_update?: boolean | undefined;
   /** Number of inputs of an output channel that share a scale (16, 32, 64, 128 or 256), where weights are restored for float arithmetic; 0 uses no blocks, null leaves it to the platform. From 0 to 256. Default null. */
   readonly weights_block_size?: number | null | undefined;
+  /** How MatMulNBits computes: 1 sums floats, 4 rounds its input to 8 bits, 2 and 3 use float16 and bfloat16 where the runtime has such kernels, 0 leaves it to the runtime. Null is 4 with prefer=SPEED, else 1. Acts where a platform writes MatMulNBits. From 0 to 4. Default null. */
+  readonly accuracy_level?: number | null | undefined;
   /** Effort of rounding the weights: 0 rounds to the nearest integers, 1 chooses integers whose errors compensate each other on the samples, 2 tries more. Acts where biases are measured on the samples. From 0 to 2. Default 1. */
   readonly effort?: number | undefined;
   /** What to optimize when time in the runtime, size and accuracy conflict: SPEED, BALANCED, ACCURACY or SIZE, for which several files are compared on samples held aside; INTEGERS runs every kernel in integers. Default BALANCED. */

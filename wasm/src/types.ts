@@ -9,6 +9,7 @@
 
 export type {
   GradientPTQConfig,
+  IgnoredScope,
   MixedPrecisionQuantizationConfig,
   QuantizationConfig,
   ResourceUtilization,

@@ -14,6 +14,7 @@
 #include "core/choose/choose_params.h"
 #include "core/config/contradictions.h"
 #include "core/correct/find_requests.h"
+#include "core/framework/ignored_scope.h"
 #include "core/framework/platform_layers.h"
 #include "core/graph/operators.h"
 #include "core/graph/print.h"
@@ -196,7 +197,10 @@ std::optional<PixelScale> pixels_of(const Graph& graph, const Settings& settings
 
 framework::Attachment attachment_of(const Graph& graph, const Settings& settings, const Graph* former) {
   const auto scope = settings.quantize_scope ? settings.quantize_scope : std::make_shared<framework::QuantizeScope>();
-  const framework::Overrides overrides(settings.overrides, former, *scope);
+  framework::Overrides overrides(settings.overrides, former, *scope);
+  std::vector<Diagnostic> notes;
+  if (settings.config.ignored_scope)
+    overrides.ignore(framework::ignored_names(*settings.config.ignored_scope, graph, former, notes));
   framework::FrameworkInfo info = framework::onnx_framework_info();
   if (!settings.framework_info.empty())
     info = framework::read_framework_info(parse_json(settings.framework_info, "framework_info"));
@@ -207,6 +211,7 @@ framework::Attachment attachment_of(const Graph& graph, const Settings& settings
   }
   framework::Attachment attachment = framework::attach(graph, settings.platform, info, settings.config, overrides);
   attachment.picture_bounds = picture_bounds(graph, settings);
+  attachment.notes.insert(attachment.notes.end(), notes.begin(), notes.end());
   take_bits(graph, settings.bits, attachment);
   if (settings.float_constants.empty()) return attachment;
   const auto& in_float = settings.float_constants;

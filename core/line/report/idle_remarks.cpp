@@ -12,8 +12,8 @@ namespace tersor::report {
 namespace {
 
 /// Fields that say something of activations alone, by the beginnings of their names.
-constexpr std::string_view kOfActivations[] = {"activation_", "shift_negative_", "relu_unbound_",    "input_scaling",
-                                               "z_threshold", "softmax_shift",   "concat_threshold_"};
+constexpr std::string_view kOfActivations[] = {"activation_", "shift_negative_", "relu_unbound_",     "input_scaling",
+                                               "z_threshold", "softmax_shift",   "concat_threshold_", "percentile"};
 
 bool is_of_activations(std::string_view field) {
   return std::any_of(std::begin(kOfActivations), std::end(kOfActivations),
@@ -51,6 +51,8 @@ std::vector<Diagnostic> idle_remarks(const config::QuantizationConfig& config,
     remarks.push_back(without_effect("weights_threshold_method",
                                      "It has no effect: every weight has a table, whose entries lie where the weights "
                                      "are and leave no range to choose."));
+  if (config.accuracy_level && plan.float_weights != tpc::FloatWeights::kMatMulNBits)
+    remarks.push_back(without_effect("accuracy_level", "It has no effect: the platform writes no MatMulNBits."));
   for (const ptq::Rewrite& one : rewrites) {
     const std::string field(one.field);
     if (one.places > 0 || !is_asked_for(field) || (quantizes_none && is_of_activations(field))) continue;

@@ -31,7 +31,7 @@ BlockForm block_form(const QuantizationPlan& plan, const KernelPlan& kernel, con
   const bool is_plain = node.is("MatMul") || (node.is("Gemm") && float_of(node, "alpha") == 1.0f &&
                                               float_of(node, "beta") == 1.0f && int_of(node, "transA") == 0);
   const int bits = kernel.blocks->grid.n_bits;
-  const bool is_quick = plan.prefers_speed || bits == 3 || bits == 4;
+  const bool is_quick = plan.accuracy_level == kSumsOf8Bits || bits == 3 || bits == 4;
   return plan.float_weights == tpc::FloatWeights::kMatMulNBits && is_plain && is_quick ? BlockForm::kMatMulNBits
                                                                                        : BlockForm::kFold;
 }

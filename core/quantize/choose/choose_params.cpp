@@ -243,7 +243,8 @@ QuantizationPlan choose_params(const Graph& graph, const Attachment& attachment,
                                quant::RangeMemo* ranges) {
   QuantizationPlan plan;
   plan.float_weights = attachment.export_rules.float_weights;
-  plan.prefers_speed = config.prefer == config::Preference::kSpeed;
+  plan.accuracy_level =
+      config.accuracy_level.value_or(config.prefer == config::Preference::kSpeed ? kSumsOf8Bits : kFloatSums);
   plan.activations = choose_activations(graph, attachment, placement, statistics, config, ranges);
   if (config.concat_threshold_update) take_concat_ranges(graph, attachment, placement, plan);
   plan.kernels = KernelChoice(graph, attachment, placement, statistics, config, plan).choose();

@@ -64,6 +64,10 @@ const std::vector<Rule>& rules() {
        },
        {},
        {"l_p_value"}},
+      {{"activation_threshold_method"},
+       [](const C& c) { return c.activation_threshold_method != ThresholdSelectionMethod::kPercentile; },
+       {},
+       {"percentile"}},
       // They use up the room that a range without a free zero point leaves.
       {{"activation_quantization_method"},
        [](const C& c) { return c.activation_quantization_method == QuantizationMethod::kUniform; },

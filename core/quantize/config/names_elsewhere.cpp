@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/config/names_elsewhere.h"
 
+#include <utility>
+
 namespace tersor::config {
 
 namespace {
@@ -25,6 +27,9 @@ constexpr NamesElsewhere kNames[] = {
     {"z_threshold", "z_threshold", "calibrate_method=Percentile"},
     {"min_threshold", "min_threshold", "MinimumRealRange"},
     {"l_p_value", "l_p_value", ""},
+    {"percentile", "", "CalibPercentile"},
+    {"accuracy_level", "", "accuracy_level"},
+    {"ignored_scope", "", "nodes_to_exclude"},
     {"shift_negative_ratio", "shift_negative_ratio", ""},
     {"shift_negative_threshold_recalculation", "shift_negative_threshold_recalculation", ""},
     {"shift_negative_params_search", "shift_negative_params_search", ""},
@@ -41,7 +46,35 @@ constexpr NamesElsewhere kNames[] = {
     {"gradient_ptq_config", "gptq_config", ""},
 };
 
+// Further names, of these and other tools: NNCF, TensorFlow Lite, Neural Compressor, Optimum.
+constexpr std::pair<std::string_view, std::string_view> kFurther[] = {
+    {"reduce_range", "weights_n_bits"},
+    {"bits", "weights_n_bits"},
+    {"num_bits", "weights_n_bits"},
+    {"n_bits", "weights_n_bits"},
+    {"group_size", "weights_block_size"},
+    {"block_size", "weights_block_size"},
+    {"is_symmetric", "weights_quantization_method"},
+    {"symmetric", "weights_quantization_method"},
+    {"smooth_quant_alpha", "activation_channel_equalization"},
+    {"smooth_quant", "activation_channel_equalization"},
+    {"fast_bias_correction", "weights_bias_correction_method"},
+    {"exclude_nodes", "ignored_scope"},
+    {"inference_input_type", "io_types"},
+    {"inference_output_type", "io_types"},
+    {"calib_method", "activation_threshold_method"},
+    {"calibration_method", "activation_threshold_method"},
+};
+
 }  // namespace
+
+std::string_view field_named_elsewhere(std::string_view name) {
+  for (const auto& [other, field] : kFurther)
+    if (other == name) return field;
+  for (const NamesElsewhere& names : kNames)
+    if (names.mct == name || names.ort.substr(0, names.ort.find('=')) == name) return names.field;
+  return {};
+}
 
 NamesElsewhere names_elsewhere(std::string_view field) {
   for (const NamesElsewhere& names : kNames)

@@ -16,4 +16,7 @@ struct NamesElsewhere {
 /// The names of a field of QuantizationConfig elsewhere; both are empty for a field without a row.
 NamesElsewhere names_elsewhere(std::string_view field);
 
+/// The field of QuantizationConfig that another tool's name is for; empty: none.
+std::string_view field_named_elsewhere(std::string_view name);
+
 }  // namespace tersor::config

@@ -147,6 +147,10 @@ struct FieldType {
 template <class Member>
 FieldType type_of(const char* field);
 
+/// A list of numbers, of texts, or of objects of fields.
+template <class Item>
+FieldType list_of(bool nullable);
+
 /// ResourceUtilization has infinity where JSON has null.
 template <class Owner>
 Json members_of() {
@@ -160,9 +164,16 @@ Json members_of() {
                        {"nullable", type.nullable || is_target},
                        {"choices", type.choices},
                        {"default", is_target ? Json(nullptr) : tersor::to_json(defaults.*(one.member))},
+                       {"members", type.members},
                        {"meaning", one.meaning}});
   });
   return members;
+}
+
+template <class Item>
+FieldType list_of(bool nullable) {
+  if constexpr (HasFields<Item>) return {"objects", nullable, nullptr, members_of<Item>()};
+  return {std::is_same_v<Item, std::string> ? "texts" : "integers", nullable, nullptr};
 }
 
 template <class Member>
@@ -173,7 +184,7 @@ FieldType type_of(const char* field) {
   if constexpr (std::is_same_v<Value, JsonText>) return {"object", true, nullptr};
   if constexpr (std::is_same_v<Value, OutputRoles>) return {"object", true, all_words<OutputKind>()};
   if constexpr (HasFields<Value>) return {"object", true, nullptr, members_of<Value>()};
-  if constexpr (detail::IsVector<Value>::value) return {"integers", nullable, nullptr};
+  if constexpr (detail::IsVector<Value>::value) return list_of<typename Value::value_type>(nullable);
   return {std::is_same_v<Value, bool> ? "bool" : std::is_integral_v<Value> ? "int" : "number", nullable, nullptr};
 }
 
@@ -198,11 +209,26 @@ quant::Criterion criterion(ThresholdSelectionMethod method, const QuantizationCo
   quant::Criterion made;
   made.method = method;
   made.p = config.l_p_value;
+  made.percentile = config.percentile;
   made.min_threshold = config.min_threshold;
   return made;
 }
 
+/// Forty names would bury the one that is meant.
+void require_field(const std::string& key, const std::string& place) {
+  std::vector<std::string> names;
+  for_each_field<QuantizationConfig>([&](const auto& one) { names.emplace_back(one.name); });
+  if (std::find(names.begin(), names.end(), canonical_name(key)) != names.end()) return;
+  const std::string_view ours = field_named_elsewhere(key);
+  const std::string near = nearest_name(key, names);
+  throw Error(ErrorCode::kInvalidConfig, "There is no field \"" + shortened(key) + "\" here.", place,
+              !ours.empty()   ? "It is \"" + std::string(ours) + "\" here."
+              : !near.empty() ? "Did you mean \"" + near + "\"?"
+                              : "tersor config --schema and docs/configuration.md have the fields.");
+}
+
 void read_entry(const std::string& key, const Json& value, QuantizationConfig& config, const std::string& place) {
+  require_field(key, place);
   Json entry = Json::object();
   // The requirement document's default of z_threshold, which JSON has no number for.
   if (key == "custom_tpc_opset_to_layer" && !value.is_object() && !value.is_null())

@@ -13,6 +13,7 @@
 #include "core/base/json_text.h"
 #include "core/config/bias_correction_method.h"
 #include "core/config/gradient_ptq_config.h"
+#include "core/config/ignored_scope.h"
 #include "core/config/io_types.h"
 #include "core/config/mixed_precision_config.h"
 #include "core/config/output_kind.h"
@@ -61,6 +62,7 @@ struct QuantizationConfig {
   bool weights_bias_correction = true;
   std::optional<bool> weights_per_channel_threshold;
   std::optional<int> weights_block_size;
+  std::optional<int> accuracy_level;
   bool input_scaling = false;
   std::optional<bool> enable_weights_quantization;
   std::optional<bool> enable_activation_quantization;
@@ -69,12 +71,14 @@ struct QuantizationConfig {
   std::optional<double> z_threshold;
   double min_threshold = 3.7252902984619140625e-9;  // 2^-28
   int l_p_value = 3;
+  double percentile = 99.999;
   double shift_negative_ratio = 0.25;
   bool shift_negative_threshold_recalculation = false;
   bool shift_negative_params_search = false;
   BiasCorrectionMethod weights_bias_correction_method = BiasCorrectionMethod::kMeasured;
 
   bool keep_float_automatically = true;
+  std::optional<IgnoredScope> ignored_scope;
   bool split_scales = true;
   bool weights_second_moment_correction = false;
   bool activation_bias_correction = false;
@@ -164,9 +168,17 @@ struct QuantizationConfig {
                      "Choose the threshold again after a shift."),
         config_field("shift_negative_params_search", &C::shift_negative_params_search,
                      "Choose the shift and the threshold together, by least squared error."),
+        config_field("percentile", &C::percentile,
+                     "The percentage of the values that Percentile keeps: it leaves out half of the rest on each side, "
+                     "with SYMMETRIC all of it of the magnitudes.",
+                     FieldLimits{50.0, 100.0, true}),
         config_field("weights_bias_correction_method", &C::weights_bias_correction_method,
                      "How the mean error is computed: MEASURED on the samples, layer by layer, or ANALYTIC "
                      "from the statistics alone."),
+        config_field("ignored_scope", &C::ignored_scope,
+                     "Nodes that stay in float, as NNCF's IgnoredScope names them: names, patterns (regular "
+                     "expressions), types, and subgraphs between inputs and outputs. What chooses no node is an error, "
+                     "unless validate is false. Null names none."),
         config_field("keep_float_automatically", &C::keep_float_automatically,
                      "Keep layers in float if 8 bits are not enough: those that feed a logarithm, root or "
                      "reciprocal, and joins at the model's end whose parts need different scales."),
@@ -194,6 +206,11 @@ struct QuantizationConfig {
                      "weights are restored for float arithmetic; 0 uses no blocks, null leaves it to the "
                      "platform.",
                      FieldLimits{0.0, 256.0, true}),
+        config_field("accuracy_level", &C::accuracy_level,
+                     "How MatMulNBits computes: 1 sums floats, 4 rounds its input to 8 bits, 2 and 3 use float16 and "
+                     "bfloat16 where the runtime has such kernels, 0 leaves it to the runtime. Null is 4 with "
+                     "prefer=SPEED, else 1. Acts where a platform writes MatMulNBits.",
+                     FieldLimits{0.0, 4.0, true}),
         config_field("effort", &C::effort,
                      "Effort of rounding the weights: 0 rounds to the nearest integers, 1 chooses integers "
                      "whose errors compensate each other on the samples, 2 tries more. Acts where biases are "

@@ -48,7 +48,8 @@ constexpr const char* kNodeFields[] = {"activation_quantization_method",
                                        "weights_threshold_method",
                                        "z_threshold",
                                        "min_threshold",
-                                       "l_p_value"};
+                                       "l_p_value",
+                                       "percentile"};
 
 void check_node_config(const Json& config, const std::string& place, Faults& faults) {
   const QuantizationConfig read = read_quantization_config(config, place, {}, faults);

@@ -9,6 +9,18 @@ namespace tersor::config {
 
 namespace {
 
+bool is_list(const std::string& type) {
+  return type == "integers" || type == "texts" || type == "objects";
+}
+
+Json schema_of(const Json& field);
+
+void add_members(const Json& field, Json& schema) {
+  for (const Json& member : field.at("members"))
+    schema["properties"][member.at("name").get<std::string>()] = schema_of(member);
+  schema["additionalProperties"] = false;
+}
+
 /// `describe_quantization_config()` says what a field takes; these two say it to a program and to a person.
 Json schema_of(const Json& field) {
   Json schema = Json::object();
@@ -21,19 +33,17 @@ Json schema_of(const Json& field) {
     schema["enum"] = field.at("choices");
     if (nullable) schema["enum"].push_back(nullptr);
   } else {
-    const Json name = type == "bool"       ? "boolean"
-                      : type == "int"      ? "integer"
-                      : type == "object"   ? "object"
-                      : type == "integers" ? "array"
-                                           : "number";
+    const Json name = type == "bool"     ? "boolean"
+                      : type == "int"    ? "integer"
+                      : type == "object" ? "object"
+                      : is_list(type)    ? "array"
+                                         : "number";
     schema["type"] = nullable ? Json::array({name, "null"}) : name;
     if (type == "integers") schema["items"] = Json{{"type", "integer"}};
+    if (type == "texts") schema["items"] = Json{{"type", "string"}};
+    if (type == "objects") add_members(field, schema["items"] = Json{{"type", "object"}});
     if (type == "object" && field.at("members").is_null()) schema["additionalProperties"] = Json{{"type", "array"}};
-    if (type == "object" && !field.at("members").is_null()) {
-      for (const Json& member : field.at("members"))
-        schema["properties"][member.at("name").get<std::string>()] = schema_of(member);
-      schema["additionalProperties"] = false;
-    }
+    if (type == "object" && !field.at("members").is_null()) add_members(field, schema);
   }
   for (const char* limit : {"minimum", "maximum"})
     if (field.contains(limit) && !field.at(limit).is_null()) schema[limit] = field.at(limit);

@@ -94,8 +94,8 @@ Json to_json(const Graph& graph, const QuantizationPlan& plan) {
     json["constants"].push_back(std::move(entry));
   }
   const auto has_blocks = [](const KernelPlan& kernel) { return kernel.blocks.has_value(); };
-  if (plan.prefers_speed && std::any_of(plan.kernels.begin(), plan.kernels.end(), has_blocks))
-    json["prefers_speed"] = true;
+  if (plan.accuracy_level != kFloatSums && std::any_of(plan.kernels.begin(), plan.kernels.end(), has_blocks))
+    json["accuracy_level"] = plan.accuracy_level;
   json["nodes"] = Json::array();
   for (size_t i = 0; i < plan.outcomes.size(); ++i) {
     const NodeOutcome& outcome = plan.outcomes[i];

@@ -121,6 +121,9 @@ struct NodeOutcome {
   std::string reason;  // a sentence for kFloat, else empty
 };
 
+/// Of accuracy_level: MatMulNBits sums floats, or rounds its input to 8 bits.
+constexpr int kFloatSums = 1, kSumsOf8Bits = 4;
+
 /// How all activations, kernels and constants of a graph are quantized.
 struct QuantizationPlan {
   std::vector<ActivationPlan> activations;  // in the order in which the graph computes them
@@ -132,8 +135,8 @@ struct QuantizationPlan {
   std::vector<AppliedCorrection> corrections;
   /// How the file stores weights that float arithmetic reads.
   tpc::FloatWeights float_weights = tpc::FloatWeights::kDequantize;
-  /// True if the fastest of several forms is written, even if it rounds inputs to 8 bits (prefer=SPEED).
-  bool prefers_speed = false;
+  /// How MatMulNBits computes, as its attribute of that name says it.
+  int accuracy_level = kFloatSums;
 
   const ActivationPlan* find(ValueId value) const;
   const KernelPlan* find(NodeId node) const;

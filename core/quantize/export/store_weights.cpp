@@ -140,7 +140,6 @@ void Applier::restore_blocks(const KernelPlan& kernel, std::span<const int8_t> r
 
 /// The product itself is com.microsoft MatMulNBits; where there is a bias the node becomes the Add of it.
 void Applier::multiply_bits(const KernelPlan& kernel, std::span<const int8_t> rows, Node& node) {
-  constexpr int64_t kFloatSums = 1, kSumsOf8Bits = 4;
   const quant::BlockParams& params = *kernel.blocks;
   const std::string name = name_of(kernel.op.weight);
   NBitsWeight weight = nbits_weight(rows, params);
@@ -150,7 +149,7 @@ void Applier::multiply_bits(const KernelPlan& kernel, std::span<const int8_t> ro
   product.attributes["N"] = kernel.op.outputs;
   product.attributes["bits"] = weight.bits;
   product.attributes["block_size"] = params.size;
-  product.attributes["accuracy_level"] = plan_.prefers_speed ? kSumsOf8Bits : kFloatSums;
+  product.attributes["accuracy_level"] = static_cast<int64_t>(plan_.accuracy_level);
   product.inputs.push_back(graph().add_initializer(name + kCodes, std::move(weight.codes)));
   product.inputs.push_back(graph().add_initializer(name + kScale, std::move(weight.scales)));
   if (weight.zero_points.elements() > 0)

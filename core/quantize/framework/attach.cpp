@@ -102,7 +102,7 @@ class Attacher {
     attached.output_quantizers = settings.output_quantizers;
     const auto says = [&](const char* field) { return settings.set_at.count(field) != 0; };
     const bool of_both = says("min_threshold") || says("l_p_value");
-    if (of_both || says(kThresholds) || says("z_threshold"))
+    if (of_both || says(kThresholds) || says("z_threshold") || says("percentile"))
       attached.activation_criterion = settings.config.activation_criterion();
     if (of_both || says("weights_threshold_method")) attached.weights_criterion = settings.config.weights_criterion();
     if (settings.config.enable_activation_quantization == false)
@@ -263,6 +263,7 @@ class Attacher {
     take("z_threshold", &QuantizationConfig::z_threshold);
     take("min_threshold", &QuantizationConfig::min_threshold);
     take("l_p_value", &QuantizationConfig::l_p_value);
+    take("percentile", &QuantizationConfig::percentile);
   }
 
   bool offers_bits(const tpc::QuantizationConfigOptions& options) const {

@@ -178,6 +178,17 @@ NodeSettings Overrides::settings_of(const Graph& graph, const Node& node, const 
     if (!entry.given.config.empty() && matches(entry, graph, node))
       apply(parse_json(entry.given.config, entry.place + ".config"), entry, entry.place + ".config");
   }
+  if (ignored_.count(override_name(graph, node)) != 0) {
+    if (fields.is_null()) fields = config::to_json(base);
+    for (const char* field : {"enable_activation_quantization", "enable_weights_quantization"}) {
+      fields[field] = false;
+      settings.set_at[field] = "config.ignored_scope";
+    }
+    settings.key += " ignored";
+    settings.kernel_quantizer.reset();
+    settings.output_quantizers.clear();
+    settings.open_fields.clear();
+  }
   if (!fields.is_null()) settings.config = config::read_quantization_config(fields, "overrides");
   return settings;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,7 +50,9 @@ class Overrides {
   explicit Overrides(const std::vector<config::Override>& list, const Graph* former = nullptr,
                      const QuantizeScope& scope = QuantizeScope(), const std::string& place = "overrides");
 
-  bool empty() const { return entries_.empty(); }
+  bool empty() const { return entries_.empty() && ignored_.empty(); }
+  /// Nodes of these names (override_name()) stay in float, whatever overrides say of them.
+  void ignore(std::set<std::string> names) { ignored_ = std::move(names); }
   /// Error kInvalidConfig where a QuantizeConfig does not fit a node that its override matches.
   NodeRequests requests(const Graph& graph) const;
   NodeSettings settings_of(const Graph& graph, const Node& node, const config::QuantizationConfig& base,
@@ -76,6 +79,7 @@ class Overrides {
 
   std::vector<Entry> entries_;  // the weaker first; equals in the order given
   std::vector<std::string> former_names_;
+  std::set<std::string> ignored_;
 };
 
 /// The name by which an override finds a node: its own, or that of its first output where it has none.

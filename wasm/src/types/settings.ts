@@ -4,6 +4,7 @@
 
 import type {
   GradientPTQConfig,
+  IgnoredScope,
   MixedPrecisionQuantizationConfig,
   QuantizationConfig,
   ResourceUtilization,
@@ -36,15 +37,18 @@ export type FieldValue =
   | ResourceUtilization
   | MixedPrecisionQuantizationConfig
   | GradientPTQConfig
+  | IgnoredScope
   | null;
 
 /** One member of a field that is an object. */
 export interface MemberDescription {
   readonly name: string;
-  readonly type: 'bool' | 'int' | 'number' | 'enum' | 'integers';
+  readonly type: 'bool' | 'int' | 'number' | 'enum' | 'integers' | 'texts' | 'objects';
   readonly nullable: boolean;
-  readonly default: string | number | boolean | readonly number[] | null;
+  readonly default: string | number | boolean | readonly unknown[] | null;
   readonly choices: readonly string[] | null;
+  /** Of a list of objects whose members are known; else null. */
+  readonly members: readonly MemberDescription[] | null;
   /** One sentence. */
   readonly meaning: string;
 }

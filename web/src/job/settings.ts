@@ -121,6 +121,11 @@ const words: Readonly<Record<string, Words>> = {
     group: 'activations',
     help: 'Leaves logarithms, roots and reciprocals in float where 8 bits cannot feed them, and joins of parts too unlike for one scale.',
   },
+  ignored_scope: {
+    title: 'Keep in float by name, pattern or part',
+    group: 'activations',
+    help: 'Names, patterns, types and parts of the graph that stay in float, as JSON like NNCF’s; empty names none.',
+  },
   relu_unbound_correction: {
     title: 'Bound ReLU',
     group: 'activations',
@@ -211,6 +216,11 @@ const words: Readonly<Record<string, Words>> = {
     group: 'activations',
     help: 'Which operator types an operator set of the platform stands for, as JSON; empty leaves those it has.',
   },
+  accuracy_level: {
+    title: 'How MatMulNBits computes',
+    group: 'weights',
+    help: '1 sums floats, 4 rounds its input to 8 bits; empty goes by what is preferred.',
+  },
   mixed_precision_config: {
     title: 'How bits are chosen',
     group: 'weights',
@@ -230,6 +240,11 @@ const words: Readonly<Record<string, Words>> = {
     title: 'Smallest threshold',
     group: 'ranges',
     help: 'No range is chosen smaller than this.',
+  },
+  percentile: {
+    title: 'Percentage that Percentile keeps',
+    group: 'ranges',
+    help: 'How many of a hundred values Percentile leaves unclipped.',
   },
   l_p_value: {
     title: 'Exponent of Lp',
