@@ -19,6 +19,7 @@ const commands = [
   'run',
   'evaluate',
   'compare',
+  'check',
   'tradeoff',
   'variants',
   'platforms',

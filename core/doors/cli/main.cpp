@@ -36,6 +36,7 @@ void add_variants(CLI::App& program);
 void add_run(CLI::App& program);
 void add_evaluate(CLI::App& program);
 void add_compare(CLI::App& program);
+void add_check(CLI::App& program);
 void add_platforms(CLI::App& program);
 void add_config(CLI::App& program);
 void add_convert(CLI::App& program);
@@ -53,6 +54,7 @@ const std::initializer_list<AddCommand> kCommands = {
     add_run,
     add_evaluate,
     add_compare,
+    add_check,
     add_platforms,
     add_config,
     add_convert,
