@@ -13,6 +13,7 @@
 #include "core/framework/framework_info.h"
 #include "core/framework/platform_layers.h"
 #include "core/job/json_settings.h"
+#include "core/native/budget_curve.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/compare_samples.h"
 #include "core/native/evaluate_samples.h"
@@ -20,6 +21,8 @@
 #include "core/native/join_statistics.h"
 #include "core/native/make_report.h"
 #include "core/native/stage_count.h"
+#include "core/onnx/convert_opset.h"
+#include "core/onnx/write.h"
 #include "core/report/model_card.h"
 #include "core/report/report_of.h"
 #include "core/samples/fixed_batch.h"
@@ -27,6 +30,7 @@
 #include "core/samples/selection.h"
 #include "core/simulate/program.h"
 #include "core/tflite/integer_model.h"
+#include "core/tflite/read_model.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
 #include "core/trainable/quantizer_config.h"
@@ -114,7 +118,7 @@ std::vector<std::byte> calibrate(const OpenModel& model, const samples::DataSet&
     throw Error(ErrorCode::kInvalidArgument,
                 "There is no shard " + std::to_string(shard.number) + " of " + std::to_string(shard.count) + ".",
                 "shard", "(2, 3) is the second of three.");
-  Settings given = read_settings(parse_json(settings, "settings"), nullptr);
+  Settings given = read_settings(parse_json(settings, "settings"), nullptr, &model.opened->model.graph);
   take_samples(model.opened->model, data.shared_from_this(), given);
   const auto job = prepare(model.opened, std::move(given));
   const ByteBuffer file = calibrate::write(calibrate_shard(job, data, spread(data, limit), shard, workforce));
@@ -132,7 +136,7 @@ QuantizedModel quantize(const OpenModel& model, const std::string& settings, con
                         const Workforce& workforce) {
   const Json json = parse_json(settings, "settings");
   std::optional<config::Recipe> recipe;
-  Settings given = read_settings(json, &recipe);
+  Settings given = read_settings(json, &recipe, &model.opened->model.graph);
   TrainingRun training;
   training.labels = options.labels;
   Gathered gathered;
@@ -170,13 +174,46 @@ QuantizedModel quantize(const OpenModel& model, const std::string& settings, con
   ReportRequest request{options.runtime, workforce, options.classes, !options.statistics.empty()};
   if (!options.compare) request.compared = 0;
   if (options.data) request.evaluated = options.data->size();
+  if (options.data && options.limits) request.compared = options.data->size();
   request.labels = options.labels;
   request.time = std::move(time);
   const report::Report report = make_report(request, model.name, model.opened->file_bytes, *gathered.job, result,
                                             gathered.statistics, options.data);
   const ByteBuffer file = calibrate::write(gathered.statistics);
-  return {
-      result.bytes, config::write_recipe(result.recipe), to_text(to_json(report), false), {file.begin(), file.end()}};
+  const std::string check = options.limits ? to_text(to_json(report::check_of(report, *options.limits)), false) : "";
+  return {result.bytes,
+          config::write_recipe(result.recipe),
+          to_text(to_json(report), false),
+          check,
+          {file.begin(), file.end()}};
+}
+
+ConvertedModel convert(const onnx::Source& source, const onnx::ExternalData& external, int64_t opset,
+                       const std::string& location) {
+  Model written = tflite::read_model(source, external);
+  const bool raised = opset > 0 && onnx::convert_to_opset(written, opset);
+  ConvertedModel made;
+  onnx::WriteOptions to;
+  to.initializers_as_inputs = written.initializers_were_inputs && !raised;
+  if (!location.empty()) {
+    to.external.emplace();
+    to.external->location = location;
+    to.external->append = [&](std::span<const std::byte> bytes) {
+      made.weights.insert(made.weights.end(), bytes.begin(), bytes.end());
+    };
+  }
+  made.bytes = onnx::write(written, to);
+  return made;
+}
+
+std::string tradeoff(const OpenModel& model, const std::string& settings,
+                     const std::shared_ptr<const samples::DataSet>& data, const std::vector<int64_t>& labels,
+                     int64_t limit, int64_t points, const Workforce& workforce) {
+  Settings given = read_settings(parse_json(settings, "settings"), nullptr, &model.opened->model.graph);
+  take_samples(model.opened->model, data, given);
+  if (limit <= 0) limit = samples::default_calibration_count(data->size(), true);
+  BudgetCurve curve(model.opened, std::move(given), data, spread(*data, limit), labels, workforce);
+  return to_text(trade_off(curve, points), false);
 }
 
 VariantMaker variants(const OpenModel& model, std::shared_ptr<const samples::DataSet> data, int64_t calibrate,

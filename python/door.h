@@ -16,6 +16,7 @@
 #include "core/native/gather_fastest.h"
 #include "core/native/make_variants.h"
 #include "core/onnx/source.h"
+#include "core/report/check.h"
 #include "core/samples/data_set.h"
 
 namespace tersor::python {
@@ -52,6 +53,20 @@ std::vector<std::byte> calibrate(const OpenModel& model, const samples::DataSet&
 
 std::vector<std::byte> merge(const std::vector<samples::Bytes>& parts);
 
+/// A model written anew, for a newer operator set where `opset` is above 0. `location`: the name of the file that large
+/// weights go to; empty: all are in the model's own file.
+struct ConvertedModel {
+  std::vector<std::byte> bytes, weights;
+};
+ConvertedModel convert(const onnx::Source& source, const onnx::ExternalData& external, int64_t opset,
+                       const std::string& location);
+
+/// JSON of trade_off(): so many quantizations within budgets, those that calibrate being at most `limit` samples (0: as
+/// by default where others evaluate).
+std::string tradeoff(const OpenModel& model, const std::string& settings,
+                     const std::shared_ptr<const samples::DataSet>& data, const std::vector<int64_t>& labels,
+                     int64_t limit, int64_t points, const Workforce& workforce);
+
 struct Quantization {
   std::vector<samples::Bytes> statistics;        // of calibrate(); empty: the samples are calibrated on
   std::shared_ptr<const samples::DataSet> data;  // null: all is in the statistics
@@ -61,11 +76,12 @@ struct Quantization {
   bool classes = false;                          // the first output is scores of classes
   bool compare = true;                           // run the result beside the float model for the report
   Timer timer = {};                              // for the fastest file; none: what was asked for is taken
+  std::optional<report::CheckLimits> limits;     // to judge by, on all samples that may
 };
 
 struct QuantizedModel {
   std::vector<std::byte> bytes;
-  std::string recipe, report;  // JSON
+  std::string recipe, report, check;  // JSON; the last of report::Check, empty without limits
   std::vector<std::byte> statistics;
 };
 

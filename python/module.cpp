@@ -67,15 +67,33 @@ auto at_work(int threads, nb::object progress, Work&& work) {
   }
 }
 
-OpenModel open_model_of(const nb::object& file, const std::string& name, const nb::object& external) {
-  samples::Bytes bytes = bytes_of(file, "model");
-  const onnx::ExternalData beside = [&](const std::string& location) {
+/// The files beside a model's own, as `external` gives them; it outlives what this returns.
+onnx::ExternalData files_beside(const nb::object& external) {
+  return [&](const std::string& location) {
     const nb::gil_scoped_acquire locked;
     samples::Bytes weights = bytes_of(external(location.c_str()), location);
     return onnx::Source{std::move(weights.owner), weights.view};
   };
+}
+
+OpenModel open_model_of(const nb::object& file, const std::string& name, const nb::object& external) {
+  samples::Bytes bytes = bytes_of(file, "model");
+  const onnx::ExternalData beside = files_beside(external);
   const nb::gil_scoped_release unlocked;
   return open_model(name, {std::move(bytes.owner), bytes.view}, beside);
+}
+
+/// (bytes of the model, bytes of the weights beside it).
+nb::tuple convert_model(const nb::object& file, const nb::object& external, int64_t opset,
+                        const std::string& location) {
+  samples::Bytes bytes = bytes_of(file, "model");
+  const onnx::ExternalData beside = files_beside(external);
+  const auto written = [&] {
+    const nb::gil_scoped_release unlocked;
+    return convert({std::move(bytes.owner), bytes.view}, beside, opset, location);
+  };
+  const ConvertedModel made = written();
+  return nb::make_tuple(to_bytes(made.bytes), to_bytes(made.weights));
 }
 
 OpenData open_files(const OpenModel& model, const nb::list& files, const std::string& preprocessing) {
@@ -129,7 +147,9 @@ Timer timer_of(const nb::object& function) {
 
 nb::tuple quantize_model(const OpenModel& model, const std::string& settings, const nb::list& statistics,
                          const OpenData* data, std::vector<int64_t> known, int64_t limit, std::string runtime,
-                         bool classes, bool compares, const nb::object& timer, int threads, nb::object progress) {
+                         bool classes, bool compares, const nb::object& timer,
+                         const std::optional<std::pair<std::optional<double>, std::optional<double>>>& limits,
+                         int threads, nb::object progress) {
   Quantization options{all_bytes(statistics, "statistics"),
                        data == nullptr ? nullptr : data->data,
                        std::move(known),
@@ -137,11 +157,13 @@ nb::tuple quantize_model(const OpenModel& model, const std::string& settings, co
                        std::move(runtime),
                        classes,
                        compares,
-                       timer_of(timer)};
+                       timer_of(timer),
+                       {}};
+  if (limits) options.limits = tersor::report::CheckLimits{limits->first, limits->second};
   const QuantizedModel made = at_work(threads, std::move(progress), [&](const Workforce& workforce) {
     return quantize(model, settings, options, workforce);
   });
-  return nb::make_tuple(to_bytes(made.bytes), made.recipe, made.report, to_bytes(made.statistics));
+  return nb::make_tuple(to_bytes(made.bytes), made.recipe, made.report, to_bytes(made.statistics), made.check);
 }
 
 /// (JSON of Variant, bytes), the bytes None where there is no file; None after the last.
@@ -232,7 +254,18 @@ NB_MODULE(_core, module) {
   module.def(
       "merge", [](const nb::list& parts) { return to_bytes(merge(all_bytes(parts, "statistics"))); }, "parts"_a);
   module.def("quantize", &quantize_model, "model"_a, "settings"_a, "statistics"_a, "data"_a.none(), "labels"_a,
-             "limit"_a, "runtime"_a, "classes"_a, "compare"_a, "timer"_a.none(), "threads"_a, "progress"_a.none());
+             "limit"_a, "runtime"_a, "classes"_a, "compare"_a, "timer"_a.none(), "limits"_a.none(), "threads"_a,
+             "progress"_a.none());
+  module.def("convert", &convert_model, "file"_a, "external"_a, "opset"_a, "location"_a);
+  module.def(
+      "tradeoff",
+      [](const OpenModel& model, const OpenData& data, const std::string& settings, const std::vector<int64_t>& labels,
+         int64_t limit, int64_t points, int threads, nb::object progress) {
+        return at_work(threads, std::move(progress), [&](const Workforce& workforce) {
+          return tradeoff(model, settings, data.data, labels, limit, points, workforce);
+        });
+      },
+      "model"_a, "data"_a, "settings"_a, "labels"_a, "limit"_a, "points"_a, "threads"_a, "progress"_a.none());
   module.def(
       "evaluate",
       [](const OpenModel& model, const OpenModel* reference, const OpenData& data, const std::vector<int64_t>& known,

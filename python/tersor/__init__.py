@@ -11,7 +11,21 @@ Calls work on several threads without the GIL; Ctrl+C ends them. What goes wrong
 """
 
 from . import mct, tfmot
-from ._calls import calibrate, compare, evaluate, inspect, merge, platforms, quantize, run, variants
+from ._calls import (
+    calibrate,
+    check,
+    compare,
+    convert,
+    evaluate,
+    inspect,
+    merge,
+    platforms,
+    quantize,
+    run,
+    tradeoff,
+    tune,
+    variants,
+)
 from ._core import __version__
 from ._error import Error
 from ._result import Result, Statistics, Variant
@@ -23,7 +37,9 @@ __all__ = [
     "Variant",
     "__version__",
     "calibrate",
+    "check",
     "compare",
+    "convert",
     "evaluate",
     "inspect",
     "mct",
@@ -32,5 +48,7 @@ __all__ = [
     "quantize",
     "run",
     "tfmot",
+    "tradeoff",
+    "tune",
     "variants",
 ]

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Optional, Union
 
 import numpy
 
 from . import _core
+from ._described import plain
 from ._error import Error
 from ._given import (
     Model,
@@ -17,6 +19,7 @@ from ._given import (
     Samples,
     as_json,
     labels_of,
+    model_parts,
     open_model,
     open_samples,
     platform_of,
@@ -24,7 +27,7 @@ from ._given import (
     settings_of,
     timer_of,
 )
-from ._result import Result, Statistics, Variant
+from ._result import Result, Statistics, Variant, _write
 
 Progress = Callable[[str, int, int], None]
 """Called a few times a second with the stage ("calibrate", "try", "correct", "compare", "evaluate", "run"), the units done
@@ -32,6 +35,9 @@ and all of them. What it raises ends the call."""
 
 Timer = Callable[[list[bytes], dict[str, numpy.ndarray]], Mapping[str, Any]]
 """Times ONNX files, the float model first, on a sample by name: `{"runtime": "name 1.0", "threads": 1, "milliseconds": [...]}`."""
+
+Metric = Union[str, Callable[[dict[str, Any], Any], float]]
+"""A metric's name, or a function of one's own: of the outputs by name, as `run()` gives them, and the labels as they were given."""
 
 Platform = Union[str, Path_, Mapping[str, Any], Any]
 """Also an `mct.target_platform.TargetPlatformCapabilities`."""
@@ -49,6 +55,7 @@ def quantize(
     config: Any = None,
     preset: Optional[str] = None,
     overrides: Any = None,
+    keep_float: Union[str, Iterable[str], None] = None,
     framework_info: Any = None,
     recipe: Union[Path_, Mapping[str, Any], None] = None,
     allow_mismatch: bool = False,
@@ -80,6 +87,8 @@ def quantize(
     threads: how many work; 0: one for each core. The result does not depend on it.
     config: fields of the configuration (docs/configuration.md) as a dictionary or a JSON file's path; or an
         `mct.QuantizationConfig`, which sets every field to the requirement documents' default that it does not name.
+    keep_float: names of nodes and operator types that stay in float; "none" switches the automatic choice off. By patterns
+        and parts of the graph: `ignored_scope={"patterns": [...]}`, or an `nncf.IgnoredScope`.
     overrides, framework_info: dictionaries, or the classes of `tersor.mct` and `tersor.tfmot`.
     fields: of the configuration by name, as in `effort=2, weights_n_bits=4`; they win over `config`.
     """
@@ -87,37 +96,168 @@ def quantize(
     opened = open_model(model)
     timer = timer_of(measure)
     settings = settings_of(
-        opened, platform, config, fields, preset, overrides, framework_info, recipe, allow_mismatch
+        opened, platform, config, fields, preset, overrides, framework_info, recipe, allow_mismatch, keep_float
     )
     settings["format"] = format
+    parts = [] if statistics is None else [statistics] if isinstance(statistics, Statistics) else list(statistics)
+    made, _ = _quantized(
+        opened,
+        samples,
+        labels,
+        settings,
+        preprocessing,
+        calibration_samples,
+        statistics=[one.bytes for one in parts],
+        runtime=runtime,
+        classes=classes,
+        compare=compare,
+        timer=timer,
+        threads=threads,
+        progress=progress,
+    )
+    return made
+
+
+def _quantized(
+    opened: _core.OpenModel,
+    samples: Optional[Samples],
+    labels: Any,
+    settings: dict[str, Any],
+    preprocessing: Any,
+    limit: Optional[int],
+    *,
+    statistics: Iterable[bytes] = (),
+    runtime: str,
+    classes: bool = False,
+    compare: bool = True,
+    timer: Any = None,
+    limits: Optional[tuple[Optional[float], Optional[float]]] = None,
+    threads: int,
+    progress: Optional[Progress],
+) -> tuple[Result, str]:
+    """A result, and what `limits` (points lost at most, decibels at least) say of it as JSON. A recipe of the settings brings its
+    preprocessing and its number of samples, where none are given."""
     followed = settings["recipe"]
     if followed is not None and preprocessing is None:
         preprocessing = followed.get("preprocessing")
-    parts = [] if statistics is None else [statistics] if isinstance(statistics, Statistics) else list(statistics)
     data, known = None, []
     if samples is not None:
         data, with_labels = open_samples(opened, samples, preprocessing)
         known = labels_of(data, labels if labels is not None else with_labels)
-    limit = calibration_samples
-    if limit is None and followed is not None and followed["data_set"]["samples"] < followed["data_set"]["of"]:
-        limit = followed["data_set"]["samples"]
+    if limit is None and followed is not None:
+        used = followed["data_set"]
+        limit = used["samples"] if used["samples"] < used["of"] else 0 if limits is not None else None
     if limit is None:
         limit = _core.default_calibration_count(data.size) if data is not None and known else 0
-    bytes_, recipe_text, report, gathered = _core.quantize(
-        opened,
-        as_json(settings, "config"),
-        [one.bytes for one in parts],
-        data,
-        known,
-        limit,
-        runtime,
-        classes,
-        compare,
-        timer,
-        threads,
-        progress,
+    text = as_json(settings, "config")
+    made = _core.quantize(
+        opened, text, list(statistics), data, known, limit, runtime, classes, compare, timer, limits, threads, progress
     )
-    return Result(bytes_, json.loads(report), json.loads(recipe_text), Statistics(gathered))
+    bytes_, recipe, report, gathered, checked = made
+    return Result(bytes_, json.loads(report), json.loads(recipe), Statistics(gathered)), checked
+
+
+def check(
+    model: Model,
+    samples: Samples,
+    recipe: Union[Path_, Mapping[str, Any]],
+    labels: Any = None,
+    *,
+    max_loss: Optional[float] = None,
+    min_sqnr: Optional[float] = None,
+    config: Any = None,
+    runtime: str = "x64",
+    threads: int = 0,
+    progress: Optional[Progress] = None,
+    **fields: Any,
+) -> dict[str, Any]:
+    """Makes the file that a recipe says, of a model and samples that may have changed since, and judges it: `passed`, and `rows`
+    of what was judged (docs/recipe.md).
+
+    max_loss: the most percentage points that may be lost: of right answers where there are labels, else of answers that are the
+        float model's.
+    min_sqnr: the least SQNR of every output, in dB.
+    config, fields: over those of the recipe.
+    """
+    require_no_argument(fields, check)
+    opened = open_model(model)
+    settings = settings_of(opened, config=config, fields=fields, recipe=recipe, allow_mismatch=True)
+    limits = (max_loss, min_sqnr)
+    _, checked = _quantized(
+        opened, samples, labels, settings, None, None, runtime=runtime, limits=limits, threads=threads, progress=progress
+    )
+    return json.loads(checked)
+
+
+def tradeoff(
+    model: Model,
+    samples: Samples,
+    labels: Any = None,
+    platform: Optional[Platform] = None,
+    *,
+    points: int = 7,
+    calibration_samples: int = 0,
+    preprocessing: Union[str, Mapping[str, Any], None] = None,
+    config: Any = None,
+    preset: Optional[str] = None,
+    overrides: Any = None,
+    keep_float: Union[str, Iterable[str], None] = None,
+    framework_info: Any = None,
+    threads: int = 0,
+    progress: Optional[Progress] = None,
+    **fields: Any,
+) -> dict[str, Any]:
+    """Error and accuracy by what the model may take: `points`, one quantization for each of so many budgets, each with its
+    `size_bytes`, `output_sqnr_db`, `accuracy` and `recipe`. `resource` says what is limited: bytes of weights where the platform
+    offers several numbers of bits, else the operators in float. Calibrates on 128 samples, at most half, and measures on the
+    others."""
+    require_no_argument(fields, tradeoff)
+    opened = open_model(model)
+    settings = settings_of(opened, platform, config, fields, preset, overrides, framework_info, keep_float=keep_float)
+    data, with_labels = open_samples(opened, samples, preprocessing)
+    known = labels_of(data, labels if labels is not None else with_labels)
+    text = as_json(settings, "config")
+    return json.loads(_core.tradeoff(opened, data, text, known, calibration_samples, points, threads, progress))
+
+
+def tune(
+    model: Model,
+    samples: Samples,
+    labels: Any = None,
+    platform: Optional[Platform] = None,
+    *,
+    epochs: Optional[int] = None,
+    gradient_ptq_config: Any = None,
+    **arguments: Any,
+) -> Result:
+    """The same as `quantize()`, whose other arguments it takes, with a training of rounding, biases and ranges on the samples
+    (docs/training.md); towards the labels too where they are given.
+
+    epochs: go through the samples so often; 20 by default.
+    """
+    training = dict(plain(gradient_ptq_config) or {})
+    if epochs is not None:
+        training["n_epochs"] = epochs
+    if labels is not None:
+        training.setdefault("label_weight", 0.5)
+    return quantize(model, samples, labels, platform, gradient_ptq_config=training, **arguments)
+
+
+def convert(model: Model, output: Optional[Path_] = None, *, opset: int = 0, external: bool = False) -> bytes:
+    """Writes a model anew, raised to a newer operator set where asked to, and returns its bytes.
+
+    external: large weights go into a file beside `output`, whose name is that with ".data" behind it.
+    """
+    if external and output is None:
+        raise Error("invalid_argument", "Weights in a file beside the model need a model that is a file.", "external", "Give output.")
+    location = f"{os.path.basename(os.fspath(output))}.data" if external and output is not None else ""
+    data, _, beside = model_parts(model)
+    made, weights = _core.convert(data, beside, opset, location)
+    if output is not None:
+        if external:
+            _write(os.path.join(os.path.dirname(os.fspath(output)), location), weights)
+        _write(output, made)
+    return made
 
 
 def calibrate(
@@ -131,6 +271,7 @@ def calibrate(
     config: Any = None,
     preset: Optional[str] = None,
     overrides: Any = None,
+    keep_float: Union[str, Iterable[str], None] = None,
     framework_info: Any = None,
     threads: int = 0,
     progress: Optional[Progress] = None,
@@ -144,7 +285,7 @@ def calibrate(
     """
     require_no_argument(fields, calibrate)
     opened = open_model(model)
-    settings = settings_of(opened, platform, config, fields, preset, overrides, framework_info)
+    settings = settings_of(opened, platform, config, fields, preset, overrides, framework_info, keep_float=keep_float)
     data, _ = open_samples(opened, samples, preprocessing)
     number, count = shard
     text = as_json(settings, "config")
@@ -197,7 +338,7 @@ def evaluate(
     model: Model,
     samples: Samples,
     labels: Any = None,
-    metric: Optional[str] = None,
+    metric: Optional[Metric] = None,
     *,
     reference: Optional[Model] = None,
     group: int = 1,
@@ -209,7 +350,9 @@ def evaluate(
     """How often a model, float or quantized, is right: `value` from 0 to 1 with `count`, `correct` and `interval`.
 
     metric: "top1", "top5", "auc", "reconstruction-auc" (with `group`), or "answers", which needs no labels; by default
-        "top1" where there are labels, else "answers".
+        "top1" where there are labels, else "answers". Or a function of the outputs and the labels, as in
+        `metric=lambda outputs, labels: float((outputs["y"].argmax(1) == labels).mean())`: `value` is what it returns, and
+        `reference_value` what it returns of the reference.
     reference: another model, such as the float one: same answers (`agreement`) and SQNR of each output are added.
     """
     opened = open_model(model)
@@ -217,6 +360,15 @@ def evaluate(
     if other is not None:  # a .tflite file has channels last
         opened, other = _core.as_made_from(opened, other), _core.as_made_from(other, opened)
     data, with_labels = open_samples(opened, samples, preprocessing)
+    if callable(metric):
+        given = labels if labels is not None else with_labels
+        if given is None or isinstance(given, (str, os.PathLike)):
+            given = numpy.array(labels_of(data, given), numpy.int64)
+        found: dict[str, Any] = {"metric": getattr(metric, "__name__", "metric"), "count": data.size}
+        for key, one in (("value", opened), ("reference_value", other)):
+            if one is not None:
+                found[key] = metric(_outputs(one, data, runtime, threads, progress), given)
+        return found
     known: list[int] = []
     if metric != "answers":
         known = labels_of(data, labels if labels is not None else with_labels, group)
@@ -232,6 +384,8 @@ def compare(
     quantized: Union[Model, Result],
     samples: Samples,
     *,
+    labels: Any = None,
+    metric: Optional[Callable[[dict[str, Any], Any], float]] = None,
     classes: bool = False,
     output_roles: Optional[Mapping[str, str]] = None,
     preprocessing: Union[str, Mapping[str, Any], None] = None,
@@ -240,11 +394,18 @@ def compare(
     progress: Optional[Progress] = None,
 ) -> dict[str, Any]:
     """What quantization did, layer by layer: `layers`, `outputs`, `agreement`, ..., and the `verdict` of these samples
-    (docs/report.md). `output_roles` is as the field of the configuration: {"y": "boxes"}."""
+    (docs/report.md). `output_roles` is as the field of the configuration: {"y": "boxes"}. `metric`: a function of the outputs and
+    the labels, as of `evaluate()`: `metric` in the answer has what it returns of both models, {"float": ..., "quantized": ...}."""
     opened = open_model(model)
     other = open_model(quantized.bytes if isinstance(quantized, Result) else quantized)
-    data, _ = open_samples(opened, samples, preprocessing)
-    return json.loads(_core.compare(opened, other, data, runtime, classes, json.dumps(dict(output_roles or {})), threads, progress))
+    data, with_labels = open_samples(opened, samples, preprocessing)
+    roles = json.dumps(dict(output_roles or {}))
+    compared = json.loads(_core.compare(opened, other, data, runtime, classes, roles, threads, progress))
+    if metric is not None:
+        given = labels if labels is not None else with_labels
+        outputs = [_outputs(one, data, runtime, threads, progress) for one in (opened, other)]
+        compared["metric"] = dict(zip(("float", "quantized"), (metric(one, given) for one in outputs)))
+    return compared
 
 
 def run(
@@ -260,6 +421,12 @@ def run(
     where they differ in shape. A quantized model runs in the arithmetic of ONNX Runtime, bit for bit."""
     opened = open_model(model)
     data, _ = open_samples(opened, samples, preprocessing)
+    return _outputs(opened, data, runtime, threads, progress)
+
+
+def _outputs(
+    opened: _core.OpenModel, data: _core.OpenData, runtime: str, threads: int, progress: Optional[Progress]
+) -> dict[str, Any]:
     outputs: dict[str, Any] = {}
     for name, tensors in _core.run(opened, data, runtime, threads, progress):
         arrays = [numpy.frombuffer(values, dtype=kind).reshape(shape) for kind, shape, values in tensors]

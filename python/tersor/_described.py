@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -22,13 +23,16 @@ class Word(str, Enum):
 
 
 def plain(value: Any) -> Any:
-    """As JSON has it: values of these classes as dictionaries, arrays as lists. Infinity stays what it is."""
+    """As JSON has it: values of these classes and of dataclasses, such as NNCF's IgnoredScope, as dictionaries, arrays as
+    lists. Infinity stays what it is."""
     if isinstance(value, Described):
         return value.get_config()
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, (numpy.generic, numpy.ndarray)):
         return value.tolist()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {one.name: plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         return {plain(key): plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):

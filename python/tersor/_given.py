@@ -10,6 +10,7 @@ import io
 import json
 import math
 import os
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -30,12 +31,15 @@ Array = Any
 
 Path_ = Union[str, "os.PathLike[str]"]
 Model = Union[Path_, bytes, bytearray, memoryview, Any]
-"""The path of an ONNX file, its bytes, or an `onnx.ModelProto`."""
+"""The path of an ONNX file, its bytes, an open file, an `onnx.ModelProto`, an `onnx_ir.Model`, or the `ONNXProgram` that PyTorch
+exports."""
 
 Samples = Union[Path_, Sequence[Path_], Array, Mapping[str, Array], Iterable[Any]]
 """An array with a leading axis of samples; arrays by input name; something to iterate over that gives samples or
-batches, alone or with their labels, as a DataLoader does; or paths of folders, .npy, .npz, .zip, .csv, pictures. Arrays of
-uint8 with 1, 3 or 4 channels last and images of Pillow are pictures, which are preprocessed as those of a folder."""
+batches, alone or with their labels, as a DataLoader does, or lists of arrays in the order of the inputs; a function that gives
+one, as TensorFlow Lite's representative_dataset; a data set of PyTorch; a reader with `get_next`; or paths of folders, .npy,
+.npz, .zip, .csv, pictures. Arrays of uint8 with 1, 3 or 4 channels last and images of Pillow are pictures, which are preprocessed
+as those of a folder."""
 
 
 def _is_path(value: object) -> bool:
@@ -44,6 +48,11 @@ def _is_path(value: object) -> bool:
 
 def open_model(model: Model, beside: Callable[[str], None] | None = None) -> _core.OpenModel:
     """`beside` is told the name of each file beside the model's own that weights are read from."""
+    return _core.open_model(*model_parts(model, beside))
+
+
+def model_parts(model: Model, beside: Callable[[str], None] | None = None) -> tuple[Any, str, Callable[[str], Any]]:
+    """Bytes, name, and what gives the bytes of a file that holds weights."""
     if _is_path(model):
         path = Path(model)
 
@@ -53,13 +62,33 @@ def open_model(model: Model, beside: Callable[[str], None] | None = None) -> _co
             return _weights(path.parent, location)
 
         try:
-            data = path.read_bytes()
+            return path.read_bytes(), path.name, weights
         except OSError as error:
             raise Error("io", f"The file cannot be read: {error.strerror}.", str(path), "Check the path.") from None
-        return _core.open_model(data, path.name, weights)
+    if hasattr(model, "model_proto"):  # ONNXProgram of torch.onnx
+        model = model.model_proto
+    elif type(model).__module__.partition(".")[0] == "onnx_ir":
+        import onnx_ir
+
+        model = onnx_ir.to_proto(model)
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
-    return _core.open_model(model, "", _no_weights)
+    if callable(getattr(model, "read", None)):
+        name = getattr(model, "name", "")
+        model = model.read()
+        if isinstance(model, str):
+            message = "The file is open for text."
+            raise Error("invalid_argument", message, "model", 'Open it with "rb", or give its path.')
+        if isinstance(name, str) and os.path.isfile(name):
+            folder = Path(name).parent
+            return model, Path(name).name, lambda location: _weights(folder, location)
+    try:
+        memoryview(model)
+    except TypeError:
+        message = f"A {type(model).__name__} is no model."
+        hint = "Give the path of an ONNX file, its bytes, or an onnx.ModelProto."
+        raise Error("invalid_argument", message, "model", hint) from None
+    return model, "", _no_weights
 
 
 def _weights(folder: Path, location: str) -> bytes:
@@ -80,13 +109,18 @@ def _no_weights(location: str) -> bytes:
 
 def array_of(value: Array, place: str) -> numpy.ndarray:
     """As numpy array in memory order; no copy where it is one already."""
-    if hasattr(value, "detach"):
+    if hasattr(value, "detach"):  # a tensor of PyTorch
         value = value.detach()
+        value = value.cpu() if hasattr(value, "cpu") else value
+        if "bfloat16" in str(getattr(value, "dtype", "")):  # of which numpy has none
+            value = value.float()
     try:
         array = numpy.asarray(value)
     except Exception as error:
         message = f"A {type(value).__name__} is no array: {error}"
         raise Error("invalid_samples", message, place, "Give a numpy array.") from error
+    if array.dtype.kind == "V" and "float" in array.dtype.name:  # bfloat16 and smaller ones of ml_dtypes
+        array = array.astype(numpy.float32)
     if array.dtype.hasobject or array.dtype.kind not in "fiub":
         message = f"An array of type {array.dtype} holds no numbers that a model takes."
         raise Error("invalid_samples", message, place, "Give float32.")
@@ -101,47 +135,142 @@ def npy_parts(array: numpy.ndarray) -> list[Any]:
 
 
 def _npz_parts(arrays: Mapping[str, numpy.ndarray]) -> list[Any]:
-    file = io.BytesIO()
-    numpy.savez(file, **arrays)
-    return [file.getbuffer()]
+    if sum(one.nbytes for one in arrays.values()) <= IN_MEMORY:
+        file = io.BytesIO()
+        numpy.savez(file, **arrays)
+        return [file.getbuffer()]
+    with tempfile.TemporaryFile(prefix="tersor-samples-") as beside:
+        numpy.savez(beside, **arrays)
+        beside.flush()
+        return [numpy.memmap(beside, numpy.uint8, "r")]
 
 
 Files = list  # of (path, parts)
 
 
+def without_others(arrays: Mapping[str, Any], inputs: Sequence[Any], place: str) -> Mapping[str, Any]:
+    """What is for inputs of the model. What is for none is said and dropped, where all inputs are there beside it."""
+    names = [one["name"] for one in inputs]
+    others = [name for name in arrays if name not in names]
+    if not others:
+        return arrays
+    if any(name not in arrays for name in names):
+        near = difflib.get_close_matches(str(others[0]), names, n=1)
+        meant = f'Did you mean "{near[0]}"? ' if near else ""
+        listed = ", ".join(f'"{name}"' for name in names)
+        raise Error("invalid_samples", f'The model has no input "{others[0]}".', place, f"{meant}Its inputs are {listed}.")
+    said = ", ".join(f'"{name}"' for name in others)
+    message = f"The model has no input {said}: what the samples hold under {'these names' if len(others) > 1 else 'this name'} is dropped."
+    warnings.warn(message, stacklevel=outside())
+    return {name: arrays[name] for name in names}
+
+
+def outside() -> int:
+    """The stack level, of who asks, at which the package was called."""
+    level, frame = 1, inspect.currentframe()
+    frame = frame.f_back if frame is not None else None
+    folder = os.path.dirname(__file__)
+    while frame is not None and frame.f_code.co_filename.startswith(folder):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 def _files_of_mapping(arrays: Mapping[str, Array], inputs: Sequence[Any], path: str, place: str) -> Files:
     read = {name: array_of(value, f"{place}[{name!r}]") for name, value in arrays.items()}
-    unknown = [name for name in read if name not in {one["name"] for one in inputs}]
-    if unknown:
-        names = ", ".join(f'"{one["name"]}"' for one in inputs)
-        raise Error("invalid_samples", f'The model has no input "{unknown[0]}".', place, f"Its inputs are {names}.")
     if len(inputs) == 1 and len(read) == 1:
         return [(f"{path}.npy", npy_parts(next(iter(read.values()))))]
     return [(f"{path}.npz", _npz_parts(read))]
 
 
+def _is_whole(value: Any) -> bool:
+    """An input, and not a number of one."""
+    return isinstance(value, Mapping) or is_image(value) or bool(getattr(value, "ndim", 0))
+
+
+def _without_labels(item: Any, inputs: int) -> tuple[Any, Any]:
+    """A sample, and its labels where they stand behind it: (x, labels), (x, y, labels) of two inputs, ({name: x}, labels)."""
+    if not isinstance(item, (tuple, list)) or not item or is_image(item[-1]):
+        return item, None
+    first = item[0]
+    is_pair = len(item) == 2 and (inputs == 1 or isinstance(first, Mapping) or (isinstance(first, (tuple, list)) and len(first) == inputs))
+    if is_pair:
+        return first, item[1]
+    return (item[:-1], item[-1]) if len(item) == inputs + 1 else (item, None)
+
+
+IN_MEMORY = 1 << 28
+"""Bytes of an input's arrays that are kept in memory; where there are more all lie in a file."""
+
+
+class _Stream:
+    """Arrays of one input, one after the other; callers may use their memory again."""
+
+    def __init__(self) -> None:
+        self.file: Any = io.BytesIO()
+        self.kinds: list[tuple[tuple[int, ...], numpy.dtype]] = []
+
+    def add(self, array: numpy.ndarray) -> None:
+        self.kinds.append((array.shape, array.dtype))
+        self.file.write(memoryview(array.reshape(-1).view(numpy.uint8)) if array.size else b"")
+        if isinstance(self.file, io.BytesIO) and self.file.tell() > IN_MEMORY:
+            held, self.file = self.file, tempfile.TemporaryFile(prefix="tersor-samples-")
+            self.file.write(held.getbuffer())
+
+    def bytes(self) -> numpy.ndarray:
+        """Of all of them; then no more come."""
+        if isinstance(self.file, io.BytesIO):
+            return numpy.frombuffer(self.file.getbuffer(), numpy.uint8)
+        if not isinstance(self.file, numpy.memmap):
+            with self.file as file:
+                file.flush()
+                self.file = numpy.memmap(file, numpy.uint8, "r")
+        return self.file
+
+    def as_one(self) -> numpy.ndarray | None:
+        """All of them along their first axis; None where they differ in another, or in type."""
+        shape, kind = self.kinds[0]
+        if any(not one or one[1:] != shape[1:] or other != kind for one, other in self.kinds):
+            return None
+        return self.bytes().view(kind).reshape(sum(one[0] for one, _ in self.kinds), *shape[1:])
+
+    def each(self) -> list[numpy.ndarray]:
+        data, arrays, at = self.bytes(), [], 0
+        for shape, kind in self.kinds:
+            end = at + math.prod(shape) * kind.itemsize
+            arrays.append(data[at:end].view(kind).reshape(shape))
+            at = end
+        return arrays
+
+
 class _Collected:
-    """Samples or batches of one input, one by one. `described`: a preprocessing says that they are pictures."""
+    """Samples or batches, one by one. `described`: a preprocessing says that they are pictures."""
 
     def __init__(self, inputs: Sequence[Any], described: bool) -> None:
         self.inputs = inputs
         self.described = described
-        self.arrays: list[Any] = []
+        self.arrays: dict[str, _Stream] = {}
+        self.names: list[list[str]] = []
+        """Of the arrays of each item."""
         self.pictures: Files = []
         self.labels: list[Any] = []
 
     def add(self, item: Any) -> None:
-        place = f"samples[{len(self.arrays) or len(self.pictures)}]"
-        if isinstance(item, (tuple, list)) and len(item) == 2 and len(self.inputs) == 1 and not is_image(item[1]):
-            item, labels = item
-            self.labels.append(numpy.atleast_1d(array_of(labels, f"{place}[1]")))
-        read = item if isinstance(item, Mapping) else {self.inputs[0]["name"] if self.inputs else "": item}
+        place = f"samples[{len(self.names) or len(self.pictures)}]"
+        names = [one["name"] for one in self.inputs] or [""]
+        item, labels = _without_labels(item, len(names))
+        if labels is not None:
+            self.labels.append(numpy.atleast_1d(array_of(labels, f"{place}[{len(names)}]")))
+        if isinstance(item, (tuple, list)) and len(item) == len(names) and (len(names) > 1 or _is_whole(item[0])):
+            item = dict(zip(names, item)) if len(names) > 1 else item[0]
+        read = without_others(item, self.inputs, place) if isinstance(item, Mapping) else {names[0]: item}
         self.add_arrays({name: one if is_image(one) else array_of(one, place) for name, one in read.items()}, place)
 
     def add_arrays(self, read: Mapping[str, Any], place: str) -> None:
         pictures = self.pictures_of(read, place)
         if pictures is None:
-            self.arrays.append({name: self._batched(array_of(one, place), name) for name, one in read.items()})
+            self.names.append(list(read))
+            for name, one in read.items():
+                self.arrays.setdefault(name, _Stream()).add(self._batched(array_of(one, place), name))
         else:
             first = len(self.pictures)
             self.pictures.extend(file_of(one, f"samples-{first + k:08d}") for k, one in enumerate(pictures))
@@ -161,25 +290,17 @@ class _Collected:
 
     def files(self) -> Files:
         """Pictures are a file each; arrays one of all where they have one shape and type, else a file for each."""
-        if not self.arrays:
+        if not self.names:
             return self.pictures
-        first = self.arrays[0]
-        alike = all(
-            one.keys() == first.keys()
-            and all(
-                one[name].ndim and one[name].shape[1:] == first[name].shape[1:] and one[name].dtype == first[name].dtype
-                for name in first
-            )
-            for one in self.arrays
-        )
-        if alike:
-            joined = {name: numpy.concatenate([one[name] for one in self.arrays]) for name in first}
+        joined = {name: one.as_one() for name, one in self.arrays.items() if len(one.kinds) == len(self.names)}
+        if len(joined) == len(self.arrays) and all(one is not None for one in joined.values()):
             return _files_of_mapping(joined, self.inputs, "samples", "samples")
-        return [
-            file
-            for index, one in enumerate(self.arrays)
-            for file in _files_of_mapping(one, self.inputs, f"samples-{index:08d}", f"samples[{index}]")
-        ]
+        each = {name: iter(one.each()) for name, one in self.arrays.items()}
+        files: Files = []
+        for index, names in enumerate(self.names):
+            item = {name: next(each[name]) for name in names}
+            files += _files_of_mapping(item, self.inputs, f"samples-{index:08d}", f"samples[{index}]")
+        return files
 
 
 def open_samples(model: _core.OpenModel, samples: Samples, preprocessing: Any) -> tuple[_core.OpenData, Any]:
@@ -197,7 +318,7 @@ def open_samples(model: _core.OpenModel, samples: Samples, preprocessing: Any) -
     elif data.guess:
         remark = f'no preprocessing was given; guessed "{data.guess}" from the model\'s input'
     if remark:
-        warnings.warn(remark, stacklevel=3)  # where the package was called
+        warnings.warn(remark, stacklevel=outside())
     return data, labels
 
 
@@ -212,7 +333,8 @@ def _opened_samples(model: _core.OpenModel, samples: Samples, described: str) ->
         collected.add(samples)
         return _core.open_files(model, collected.files(), described), None
     if isinstance(samples, Mapping) or hasattr(samples, "__array__") or hasattr(samples, "detach"):
-        read = samples if isinstance(samples, Mapping) else {inputs[0]["name"] if inputs else "": samples}
+        named = isinstance(samples, Mapping)
+        read = without_others(samples, inputs, "samples") if named else {inputs[0]["name"] if inputs else "": samples}
         read = {name: array_of(value, "samples") for name, value in read.items()}
         if collected.pictures_of(read, "samples") is not None:
             collected.add_arrays(read, "samples")
@@ -223,6 +345,10 @@ def _opened_samples(model: _core.OpenModel, samples: Samples, described: str) ->
         return _core.open_files(model, [("samples.npy", npy_parts(array))], described), None
     if callable(getattr(samples, "get_next", None)):  # a CalibrationDataReader
         samples = iter(samples.get_next, None)
+    elif callable(samples) and not hasattr(samples, "__iter__") and not hasattr(samples, "__getitem__"):
+        samples = samples()  # a representative_dataset of TensorFlow Lite
+    elif not hasattr(samples, "__iter__") and hasattr(samples, "__getitem__") and hasattr(samples, "__len__"):
+        samples = map(samples.__getitem__, range(len(samples)))  # a Dataset of PyTorch
     if isinstance(samples, (bytes, bytearray)) or not hasattr(samples, "__iter__"):
         message = f"A {type(samples).__name__} gives no samples."
         hint = "Give an array, arrays by input name, something that gives them one by one, or a path."
@@ -314,14 +440,39 @@ def json_file(value: Any, place: str) -> Any:
         raise Error("invalid_config", f"This is no JSON: {error}.", str(value)) from None
 
 
+_ELSEWHERE = {
+    "samples": (
+        "calibration_data_reader calibration_dataset calibration_data calib_dataset representative_dataset "
+        "representative_data_gen representative_data dataset data_reader data"
+    ),
+    "keep_float": "nodes_to_exclude op_types_to_exclude op_types_to_exclude_output_quantization exclude_nodes ignored_nodes",
+    "overrides": "nodes_to_quantize op_types_to_quantize tensor_quant_overrides",
+    "model": "model_input input_model in_model model_path float_model",
+    "platform": "target_device target_platform_capabilities tpc quant_format activation_type backend",
+    "calibration_samples": "subset_size num_samples n_samples num_calib_batches",
+    "config": "core_config quant_config extra_options quantization_config",
+    "metric": "validation_fn eval_func",
+    "classes": "is_classifier",
+}
+"""Our arguments, with other tools' names of them."""
+
+
 def require_no_argument(config: Mapping[str, Any], function: Callable[..., Any]) -> None:
-    """A misspelt argument of the function arrives among the fields of the configuration."""
+    """A misspelt argument of the function, or another tool's, arrives among the fields of the configuration."""
     names = [one.name for one in inspect.signature(function).parameters.values() if one.kind is not one.VAR_KEYWORD]
+    ours = {other: name for name, others in _ELSEWHERE.items() for other in others.split() if name in names}
     for name in config:
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.75)
-        if near:
-            message = f'There is no argument "{name}" of {function.__name__}().'
-            raise Error("invalid_argument", message, "arguments", f'Did you mean "{near[0]}"?')
+        if name in ("model_output", "output_model", "output_path", "quantized_model_path"):
+            hint = "The result has the file: result.save(path)."
+        elif name in ours:
+            hint = f'It is "{ours[name]}" here.'
+        else:
+            near = difflib.get_close_matches(name, names, n=1, cutoff=0.75)
+            if not near:
+                continue
+            hint = f'Did you mean "{near[0]}"?'
+        message = f'There is no argument "{name}" of {function.__name__}().'
+        raise Error("invalid_argument", message, "arguments", hint)
 
 
 def settings_of(
@@ -334,6 +485,7 @@ def settings_of(
     framework_info: Any = None,
     recipe: Any = None,
     allow_mismatch: bool = False,
+    keep_float: Any = None,
 ) -> dict[str, Any]:
     """As the core reads them. A class of the documents has the documents' defaults: `config` sets the preset then."""
     settings = {
@@ -344,6 +496,7 @@ def settings_of(
         "framework_info": onnx_framework_info(framework_info) if isinstance(framework_info, Mapping) else framework_info,
         "recipe": json_file(recipe, "recipe"),
         "allow_mismatch": allow_mismatch,
+        "keep_float": [keep_float] if isinstance(keep_float, str) else list(keep_float or []),
     }
     return {**settings, "overrides": overrides_as_data(model, settings, as_json)}
 

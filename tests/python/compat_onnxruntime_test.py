@@ -96,6 +96,10 @@ class Arguments(Folder):
                 {"calibrate_method": CalibrationMethod.Entropy},
             ),
             (
+                {"platform": "ort-cpu-s8s8", "activation_threshold_method": "Percentile", "percentile": 99},
+                {"calibrate_method": CalibrationMethod.Percentile, "extra_options": {"CalibPercentile": 99}},
+            ),
+            (
                 {"platform": "ort-cpu-s8s8", "activation_threshold_method": "MovingAverage"},
                 {"extra_options": {"CalibMovingAverage": True}},
             ),
@@ -332,9 +336,14 @@ class BesideTheRuntime(Folder):
 
     def test_calibration_methods(self):
         held = {"image": pictures(40)[24:]}
-        for method in ("MinMax", "Entropy", "Percentile"):
-            with self.subTest(method):
-                self.compare(MODEL, held, lambda module, path: self.static(module, path, calibrate_method=method))
+        for asked in [
+            {"calibrate_method": "MinMax"},
+            {"calibrate_method": "Entropy"},
+            {"calibrate_method": "Percentile"},
+            {"calibrate_method": "Percentile", "extra_options": {"CalibPercentile": 99.9}},
+        ]:
+            with self.subTest(asked):
+                self.compare(MODEL, held, lambda module, path: self.static(module, path, **asked))
 
     def transformer(self):
         """Embeddings, two blocks of attention with two heads, and a pooled answer."""

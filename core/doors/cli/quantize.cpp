@@ -13,7 +13,6 @@
 
 #include "core/base/json.h"
 #include "core/base/names.h"
-#include "core/cli/budget_curve.h"
 #include "core/cli/files.h"
 #include "core/cli/model_file.h"
 #include "core/cli/print.h"
@@ -24,6 +23,7 @@
 #include "core/cli/statistics_files.h"
 #include "core/cli/watch_training.h"
 #include "core/job/given_settings.h"
+#include "core/native/budget_curve.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/gather.h"
 #include "core/native/join_statistics.h"

@@ -7,11 +7,9 @@
 #include "core/base/json.h"
 #include "core/cli/files.h"
 #include "core/cli/platform_option.h"
-#include "core/framework/overrides.h"
-#include "core/graph/operators.h"
 #include "core/job/given_settings.h"
+#include "core/job/keep_float.h"
 #include "core/native/size_text.h"
-#include "core/ops/registry.h"
 
 namespace tersor::cli {
 
@@ -22,37 +20,6 @@ GivenJson json_or_file(const std::string& given, const std::string& option) {
   const size_t first = given.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && (given[first] == '{' || given[first] == '[')) return {given, option};
   return {std::string(map_file(given).text()), given};
-}
-
-void check_keep_float(const std::vector<std::string>& words, Faults& faults) {
-  const auto given = [&](const char* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
-  if (given("auto") && given("none"))
-    faults.add(Error(ErrorCode::kInvalidConfig, "The automatic choice is switched on and off: auto and none.",
-                     "--keep-float", "Give one of them."));
-}
-
-bool has_weights(std::string_view type) {
-  return has_trait(type, Trait::kWeighted | Trait::kRecurrent) || type == "Gather" || type == "Loop";
-}
-
-/// --keep-float: auto and none switch the rules from statistics; else a node's name or an operator type stays in float.
-void keep_float(const std::string& word, const Graph& graph, Settings& settings) {
-  if (word == "auto" || word == "none") {
-    settings.config.keep_float_automatically = word == "auto";
-    return;
-  }
-  const auto& nodes = graph.nodes();
-  const auto named = std::find_if(nodes.begin(), nodes.end(),
-                                  [&](const Node& node) { return framework::override_name(graph, node) == word; });
-  constexpr int64_t kAnyVersion = 21;
-  config::Override override;
-  // A type that preparation makes (a Gemm of MatMul and Add) need not be in the graph as read.
-  const bool is_type = named == nodes.end() && ops::standard().find("", word, kAnyVersion) != nullptr;
-  (is_type ? override.type : override.name) = word;
-  const bool weights = named != nodes.end() ? has_weights(named->op_type) : has_weights(word);
-  override.config = std::string("{\"enable_activation_quantization\": false") +
-                    (weights ? ", \"enable_weights_quantization\": false}" : "}");
-  settings.overrides.push_back(std::move(override));
 }
 
 /// How an amount is written.
@@ -174,10 +141,9 @@ Settings read_settings(const SettingsOption& option, const std::optional<config:
   if (!option.framework_info.empty()) given.framework_info = json_or_file(option.framework_info, "--framework-info");
   if (!option.platform.empty())
     given.platform = [&](const config::QuantizationConfig& config) { return open_platform(option.platform, config); };
-  check_keep_float(option.keep_float, faults);
+  faults.attempt([&] { check_keep_float(option.keep_float, "--keep-float"); });
   Settings settings = combine(given, std::move(faults));
-  if (graph != nullptr)
-    for (const std::string& word : option.keep_float) keep_float(word, *graph, settings);
+  if (graph != nullptr) keep_float(option.keep_float, *graph, settings);
   return settings;
 }
 

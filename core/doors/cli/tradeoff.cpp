@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // tersor tradeoff MODEL.onnx --data DATA: what the model loses when it may take less.
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/cli/budget_curve.h"
 #include "core/cli/files.h"
 #include "core/cli/model_file.h"
 #include "core/cli/print.h"
 #include "core/cli/progress_line.h"
 #include "core/cli/settings_option.h"
+#include "core/native/budget_curve.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/size_text.h"
 #include "core/trial/take_samples.h"
@@ -28,28 +26,6 @@ struct TradeoffOptions {
   Workforce workforce{0, progress_line()};
   bool json = false;
 };
-
-/// The point of a smaller budget where that is the better one.
-Json to_json(double budget, const BudgetPoint& point, Resource resource) {
-  const evaluate::EvaluationResult& result = point.evaluation.result;
-  Json json{{resource == Resource::kWeightsMemory ? "weights_memory" : "float_operators", budget},
-            {"taken", tersor::to_json(point.job->settings.bits.taken)},
-            {"size_bytes", point.result.bytes.size()},
-            {"output_sqnr_db", tersor::to_json(point.evaluation.sqnr_db)},
-            {"samples", result.count},
-            {"accuracy", tersor::to_json(result.value)},
-            {"interval", tersor::to_json(result.interval)},
-            {"agreement", tersor::to_json(result.agreement)},
-            {"recipe", parse_json(config::write_recipe(point.result.recipe), "recipe")}};
-  const auto time = time_forecast_of(*point.job, point.result);
-  json["time"] = time ? tersor::to_json(*time) : Json(nullptr);
-  return json;
-}
-
-/// An output without any error is better than every other.
-double decibels_of(const BudgetPoint& point) {
-  return point.evaluation.sqnr_db.value_or(HUGE_VAL);
-}
 
 std::string budget_text(double budget, Resource resource) {
   const auto whole = static_cast<int64_t>(budget);
@@ -69,7 +45,7 @@ void print_row(double budget, const BudgetPoint& point, Resource resource) {
   print("\n");
 }
 
-void trade_off(const TradeoffOptions& options) {
+void print_curve(const TradeoffOptions& options) {
   ModelFile file = open_model(options.model);
   const auto opened = std::make_shared<const OpenedModel>(opened_model(std::move(file)));
   const std::optional<config::Recipe> recipe = read_recipe_option(options.settings);
@@ -86,25 +62,9 @@ void trade_off(const TradeoffOptions& options) {
       print("float model: %.2f %% on %lld samples\n", 100 * *in_float.value, static_cast<long long>(in_float.count));
     print("%12s %12s %11s\n", resource == Resource::kWeightsMemory ? "weights" : "in float", "file", "SQNR");
   }
-  Json points = Json::array();
-  double last = -1;
-  std::optional<BudgetPoint> best;  // a file that keeps to a budget keeps to a larger one as well
-  for (int64_t k = 0; k < options.points; ++k) {
-    double budget = curve.least() + (curve.most() - curve.least()) * static_cast<double>(k) /
-                                        static_cast<double>(std::max<int64_t>(1, options.points - 1));
-    if (resource == Resource::kFloatOperators) budget = static_cast<double>(static_cast<int64_t>(budget));
-    if (budget == last) continue;
-    last = budget;
-    std::optional<BudgetPoint> point = curve.at(budget);
-    if (!point) continue;
-    if (!best || decibels_of(*point) >= decibels_of(*best)) best = std::move(point);
-    if (!options.json) print_row(budget, *best, resource);
-    points.push_back(to_json(budget, *best, resource));
-  }
-  const Json json{{"resource", resource == Resource::kWeightsMemory ? "weights_memory" : "float_operators"},
-                  {"float_accuracy", tersor::to_json(in_float.value)},
-                  {"samples", in_float.count},
-                  {"points", points}};
+  const Json json = trade_off(curve, options.points, [&](double budget, const BudgetPoint& point) {
+    if (!options.json) print_row(budget, point, resource);
+  });
   const std::string text = to_text(json) + "\n";
   if (!options.output.empty()) write_files({{options.output, bytes_of(text)}});
   if (options.json) print("%s", text.c_str());
@@ -129,7 +89,7 @@ void add_tradeoff(CLI::App& program) {
       ->check(count_from(2, 64));
   add_threads(*command, options->workforce.threads);
   command->add_flag("--json", options->json, "Print JSON");
-  command->callback([options] { trade_off(*options); });
+  command->callback([options] { print_curve(*options); });
 }
 
 }  // namespace tersor::cli

@@ -8,6 +8,7 @@
 #include "core/framework/overrides.h"
 #include "core/framework/platform_layers.h"
 #include "core/job/given_settings.h"
+#include "core/job/keep_float.h"
 #include "core/samples/preprocessing.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
@@ -33,7 +34,7 @@ tpc::TargetPlatformCapabilities open_platform(const Json& platform, const config
 
 }  // namespace
 
-Settings read_settings(const Json& settings, std::optional<config::Recipe>* recipe) {
+Settings read_settings(const Json& settings, std::optional<config::Recipe>* recipe, const Graph* graph) {
   GivenSettings all;
   Faults faults;
   if (given(settings, "recipe"))
@@ -46,8 +47,15 @@ Settings read_settings(const Json& settings, std::optional<config::Recipe>* reci
     all.platform = [&](const config::QuantizationConfig& config) {
       return open_platform(settings.at("platform"), config);
     };
+  std::vector<std::string> in_float;
+  if (given(settings, "keep_float"))
+    faults.attempt([&] {
+      from_json(settings.at("keep_float"), in_float, "keep_float");
+      check_keep_float(in_float, "keep_float");
+    });
   Settings result = combine(all, std::move(faults));
   if (given(settings, "format")) from_json(settings.at("format"), result.format, "format");
+  if (graph != nullptr) keep_float(in_float, *graph, result);
   if (recipe != nullptr) *recipe = std::move(all.recipe);
   return result;
 }

@@ -7,15 +7,16 @@
 
 #include "core/base/json_fwd.h"
 #include "core/config/recipe.h"
+#include "core/graph/graph.h"
 #include "core/job/tersor.h"
 #include "core/samples/input_spec.h"
 
 namespace tersor {
 
 /// Reads {platform, config, preset, overrides, framework_info, recipe, format} and combines them
-/// (core/job/given_settings.h).
-/// If `recipe` is not null, it receives the recipe.
-Settings read_settings(const Json& settings, std::optional<config::Recipe>* recipe);
+/// (core/job/given_settings.h). If `recipe` is not null, it receives the recipe. `graph`: of the model as read, for
+/// {keep_float} (core/job/keep_float.h).
+Settings read_settings(const Json& settings, std::optional<config::Recipe>* recipe, const Graph* graph = nullptr);
 
 /// Reads a recipe or platform file and returns {kind, recipe | platform}, checked and with all defaults written out.
 /// What a preprocessing leaves open is completed from `input`. Throws all faults together, each with its place behind

@@ -12,7 +12,6 @@ from __future__ import annotations
 import abc
 import json
 import os
-import shutil
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
@@ -20,10 +19,11 @@ from pathlib import Path
 from typing import Any, Optional, Union
 
 from .. import _core
+from .._calls import convert
 from .._calls import quantize as _quantize
 from .._error import Error
-from .._given import open_model
-from .._result import Result, Statistics, _write
+from .._given import open_model, outside
+from .._result import Result, Statistics
 
 __all__ = [
     "CalibrationDataReader",
@@ -245,7 +245,7 @@ class _Wishes:
     def warn(self, function: str) -> None:
         if self.without:
             message = f"{function}() of tersor has no counterpart of: {'; '.join(self.without)}."
-            warnings.warn(message, stacklevel=3)  # where the function was called
+            warnings.warn(message, stacklevel=outside())
 
 
 def _name_of(value: Any) -> str:
@@ -319,7 +319,7 @@ def _choose_types(wishes: _Wishes, activation: str, weight: str, per_channel: bo
     if not is_symmetric and not per_channel and not wide and not kernel:
         wishes.config["weights_quantization_method"] = "UNIFORM"
     elif not is_symmetric:
-        wishes.has_no("WeightSymmetric=False", "with a scale for each channel, 16 or fewer than 8 bits weights are symmetric")
+        wishes.has_no("weights with a zero point", "where each channel has a scale, or bits are other than 8, they are symmetric")
     if weight == "QUInt8" and not reduce_range:
         wishes.has_no(
             "weight_type=QUInt8", "the file has int8, of the same steps; for x64 without VNNI take reduce_range=True"
@@ -421,20 +421,6 @@ def _cached(path: Optional[_Path]) -> Optional[Statistics]:
     return statistics
 
 
-def _save(data: bytes, path: _Path, external: bool) -> None:
-    if not external:
-        _write(path, data)
-        return
-    try:
-        import onnx
-    except ImportError:
-        message = "Weights in a file of their own need the package onnx."
-        raise Error("invalid_argument", message, "use_external_data_format", "pip install onnx, or leave it at False.") from None
-    beside = Path(path).name + ".data"
-    Path(path).with_name(beside).unlink(missing_ok=True)  # onnx would write behind what is there
-    onnx.save_model(onnx.load_from_string(data), os.fspath(path), save_as_external_data=True, location=beside)
-
-
 def quantize_static(
     model_input: Any,
     model_output: _Path,
@@ -492,8 +478,8 @@ def quantize_static(
     )
     verdict = made.report["verdict"]
     if verdict and verdict["usability"] == "not usable":
-        warnings.warn(f"The file is not usable: {verdict['reason']}", stacklevel=2)
-    _save(made.bytes, model_output, use_external_data_format)
+        warnings.warn(f"The file is not usable: {verdict['reason']}", stacklevel=outside())
+    convert(made.bytes, model_output, external=True) if use_external_data_format else made.save(model_output)
     if statistics is None and calibration_cache_path is not None:
         made.statistics.save(calibration_cache_path)
     return made
@@ -538,7 +524,7 @@ def quantize_dynamic(
     wishes.name_what_is_left()
     wishes.warn("quantize_dynamic")
     made = _quantize(model_input, platform=wishes.platform, overrides=overrides or None, allow_larger_file=True, **wishes.config)
-    _save(made.bytes, model_output, use_external_data_format)
+    convert(made.bytes, model_output, external=True) if use_external_data_format else made.save(model_output)
     return made
 
 
@@ -571,21 +557,9 @@ def quant_pre_process(
     **deprecated_kwargs: Any,
 ) -> None:
     """Writes the model as it is: folding, shapes and fusing are part of `quantize_static()` and `quantize_dynamic()`, which
-    need nothing beforehand. A model that cannot be quantized is an error here already."""
+    need nothing beforehand. A model that cannot be read is an error here already."""
     if input_model is None:
         input_model = deprecated_kwargs.pop("input_model_path", None)
     if input_model is None or output_model_path is None:
         raise Error("invalid_argument", "quant_pre_process() needs input_model and output_model_path.", "arguments")
-    target = Path(output_model_path)
-    if hasattr(input_model, "SerializeToString"):
-        open_model(input_model)
-        _write(target, input_model.SerializeToString())
-        return
-    source = Path(input_model)
-    beside: list[str] = []
-    open_model(source, beside.append)
-    _write(target, source.read_bytes())
-    if target.resolve().parent != source.resolve().parent:
-        for location in beside:  # the weights, which the file names relative to its folder
-            (target.parent / location).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source.parent / location, target.parent / location)
+    convert(input_model, output_model_path, external=save_as_external_data)

@@ -4,12 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/cli/data_option.h"
+#include "core/base/json_fwd.h"
 #include "core/job/tersor.h"
 #include "core/native/evaluate_samples.h"
 #include "core/native/kept_samples.h"
@@ -17,11 +18,14 @@
 #include "core/rounds/rounds.h"
 #include "core/samples/data_set.h"
 
-namespace tersor::cli {
+namespace tersor {
 
 /// What is restricted: bytes of weights where the platform offers several numbers of bits, else the operators that stay
 /// in float.
 enum class Resource { kWeightsMemory, kFloatOperators };
+
+/// As the curve's JSON names it.
+const char* name_of(Resource resource);
 
 /// A quantization within one budget.
 struct BudgetPoint : Gathered {
@@ -77,6 +81,12 @@ class BudgetCurve {
   std::optional<SampleEvaluation> in_float_;
 };
 
+/// Points of so many budgets from the least to the most, evenly apart: {resource, float_accuracy, samples, points}. A
+/// file that keeps to a budget keeps to a larger one as well, so where that one's own is worse the better one stands
+/// for it. `seen`, which may be empty, is told each point as soon as it is there.
+Json trade_off(BudgetCurve& curve, int64_t points,
+               const std::function<void(double budget, const BudgetPoint&)>& seen = {});
+
 template <class Good>
 std::optional<BudgetPoint> BudgetCurve::smallest(Good good) {
   constexpr int kSteps = 5;
@@ -96,4 +106,4 @@ std::optional<BudgetPoint> BudgetCurve::smallest(Good good) {
   return best;
 }
 
-}  // namespace tersor::cli
+}  // namespace tersor

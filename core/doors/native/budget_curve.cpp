@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cli/budget_curve.h"
+#include "core/native/budget_curve.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "core/cli/settings_option.h"
+#include "core/base/json.h"
 #include "core/mixed/configurable.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/gather.h"
@@ -13,7 +13,7 @@
 #include "core/samples/selection.h"
 #include "core/simulate/program.h"
 
-namespace tersor::cli {
+namespace tersor {
 
 BudgetCurve::BudgetCurve(std::shared_ptr<const OpenedModel> opened, Settings settings,
                          std::shared_ptr<const samples::DataSet> data, std::vector<int64_t> chosen,
@@ -139,4 +139,57 @@ SampleEvaluation BudgetCurve::evaluated(std::shared_ptr<const run::Program> prog
   return evaluate_samples({std::move(program), std::move(reference), metric}, data_, labels_, evaluated_, workforce_);
 }
 
-}  // namespace tersor::cli
+namespace {
+
+Json json_of(double budget, const BudgetPoint& point, Resource resource) {
+  const evaluate::EvaluationResult& result = point.evaluation.result;
+  Json json{{name_of(resource), budget},
+            {"taken", to_json(point.job->settings.bits.taken)},
+            {"size_bytes", point.result.bytes.size()},
+            {"output_sqnr_db", to_json(point.evaluation.sqnr_db)},
+            {"samples", result.count},
+            {"accuracy", to_json(result.value)},
+            {"interval", to_json(result.interval)},
+            {"agreement", to_json(result.agreement)},
+            {"recipe", parse_json(config::write_recipe(point.result.recipe), "recipe")}};
+  const auto time = time_forecast_of(*point.job, point.result);
+  json["time"] = time ? to_json(*time) : Json(nullptr);
+  return json;
+}
+
+/// An output without any error is better than every other.
+double decibels_of(const BudgetPoint& point) {
+  return point.evaluation.sqnr_db.value_or(HUGE_VAL);
+}
+
+}  // namespace
+
+const char* name_of(Resource resource) {
+  return resource == Resource::kWeightsMemory ? "weights_memory" : "float_operators";
+}
+
+Json trade_off(BudgetCurve& curve, int64_t points, const std::function<void(double, const BudgetPoint&)>& seen) {
+  const Resource resource = curve.resource();
+  const evaluate::EvaluationResult in_float = curve.in_float().result;
+  Json list = Json::array();
+  double last = -1;
+  std::optional<BudgetPoint> best;
+  for (int64_t k = 0; k < points; ++k) {
+    double budget = curve.least() + (curve.most() - curve.least()) * static_cast<double>(k) /
+                                        static_cast<double>(std::max<int64_t>(1, points - 1));
+    if (resource == Resource::kFloatOperators) budget = static_cast<double>(static_cast<int64_t>(budget));
+    if (budget == last) continue;
+    last = budget;
+    std::optional<BudgetPoint> point = curve.at(budget);
+    if (!point) continue;
+    if (!best || decibels_of(*point) >= decibels_of(*best)) best = std::move(point);
+    if (seen) seen(budget, *best);
+    list.push_back(json_of(budget, *best, resource));
+  }
+  return Json{{"resource", name_of(resource)},
+              {"float_accuracy", to_json(in_float.value)},
+              {"samples", in_float.count},
+              {"points", std::move(list)}};
+}
+
+}  // namespace tersor
