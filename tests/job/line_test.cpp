@@ -131,14 +131,15 @@ TEST_CASE("statistics that nobody keeps hold what a setting reads, and the file 
   const auto fields = [](const char* name) {
     Settings settings = default_settings();
     settings.config.weights_bias_correction = settings.config.activation_channel_equalization =
-        settings.config.split_scales = settings.config.keep_float_automatically = false;
+        settings.config.split_scales = settings.config.activation_smoothing = settings.config.keep_float_automatically =
+            false;
     if (*name != 0) config::set_field(settings.config, std::string(name) + "=true");
     return settings;
   };
   for (const char* name :
-       {"", "weights_bias_correction", "activation_channel_equalization", "split_scales", "activation_bias_correction",
-        "input_scaling", "shift_negative_activation_correction", "relu_unbound_correction", "softmax_shift",
-        "concat_threshold_update", "keep_float_automatically"}) {
+       {"", "weights_bias_correction", "activation_channel_equalization", "split_scales", "activation_smoothing",
+        "activation_bias_correction", "input_scaling", "shift_negative_activation_correction",
+        "relu_unbound_correction", "softmax_shift", "concat_threshold_update", "keep_float_automatically"}) {
     INFO(name);
     Settings settings = fields(name);
     settings.config.activation_threshold_method = method;

@@ -29,7 +29,7 @@ inline config::QuantizationConfig plain_config() {
   config::QuantizationConfig config;
   config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
   config.activation_channel_equalization = false;
-  config.split_scales = false;
+  config.split_scales = config.activation_smoothing = false;
   return config;
 }
 

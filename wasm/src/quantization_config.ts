@@ -163,6 +163,8 @@ export interface QuantizationConfig {
   readonly keep_float_automatically?: boolean | undefined;
   /** Scale each channel to its quantizer around a Swish, and behind a Conv that only float nodes read. Acts with prefer=ACCURACY; otherwise only where it gains accuracy and costs no time in the runtime. Default true. */
   readonly split_scales?: boolean | undefined;
+  /** Move and scale the channels that a MatMul reads, so that they share a quantizer well; the weights undo it. Acts on what is made in float, where the predicted noise falls by a fifth. Default true. */
+  readonly activation_smoothing?: boolean | undefined;
   /** Rescale each output channel so that its standard deviation is that of the float model. Default false. */
   readonly weights_second_moment_correction?: boolean | undefined;
   /** Correct the bias for the mean error that quantizing the input causes. Default false. */

@@ -21,6 +21,7 @@
 #include "core/samples/selection.h"
 #include "core/simulate/operators.h"
 #include "core/tflite/integer_model.h"
+#include "core/trial/padding_mask.h"
 
 namespace tersor::report {
 
@@ -244,8 +245,9 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
   const bool layers = most == Depth::kLayers;
   simulate::FusedModel fused = simulate::fuse(quantized, profile, layers && profile == simulate::Profile::kX64);
   if (!layers) fused.float_islands.clear(), fused.saturations.clear();
+  const Model reference = with_rewritten_inputs(float_model, quantized.graph);
   std::vector<PairedTensor> paired;
-  if (layers) paired = pair_tensors(float_model.graph, quantized.graph, fused.model.graph);
+  if (layers) paired = pair_tensors(reference.graph, quantized.graph, fused.model.graph);
   std::shared_ptr<CompareProgram> program(new CompareProgram);
   program->runtime_ = tflite::is_integer_model(quantized) ? simulate::Profile::kTfliteMicro : profile;
   std::map<std::string, std::vector<double>> scales;
@@ -276,6 +278,7 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
   }
   in_float.observed = program->in_float_;
   accumulated.observed = program->in_accumulated_;
+  program->mask_input_ = mask_input(float_model.graph);
   const Uses uses(float_model.graph);
   for (ValueId id : float_model.graph.outputs) {
     program->outputs_.push_back(float_model.graph.name_of(id));
@@ -295,7 +298,7 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
     return node.op_type == "MatMulNBits" || node.domain == kTfliteDomain;
   });
   program->float_ =
-      run::Program::compile(float_model, is_of_runtime ? simulate::registry(profile) : ops::standard(), in_float);
+      run::Program::compile(reference, is_of_runtime ? simulate::registry(profile) : ops::standard(), in_float);
   if (layers) program->accumulated_ = run::Program::compile(fused.model, simulate::registry(profile), accumulated);
   const bool counts = layers && profile == simulate::Profile::kX64;  // what such a CPU does not do
   program->outputs_only_ = run::Program::compile(counts ? simulate::fuse(quantized, profile).model : fused.model,
@@ -454,6 +457,10 @@ void Comparer::add_outputs(std::span<const Tensor> all_inputs, std::span<const T
   record.rows = rows_of(inputs, reference[0]);
   record.kept = detections_kept(program_->traits_, reference, other);
   match_rows(program_->traits_, reference, other);
+  if (program_->mask_input_) {
+    clear_padding(inputs[*program_->mask_input_], reference);
+    clear_padding(inputs[*program_->mask_input_], other);
+  }
   for (size_t i = 0; i < record.outputs.size(); ++i) {
     record.outputs[i].sample = record.sample;
     const Tensor &exact = reference[i], &value = other[i];

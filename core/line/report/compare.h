@@ -79,6 +79,7 @@ class CompareProgram {
   std::vector<std::string> outputs_;
   std::vector<OutputTrait> traits_;  // of outputs_
   std::vector<std::optional<int>> class_axes_;
+  std::optional<size_t> mask_input_;  // of tokens
   std::vector<simulate::FloatIsland> float_islands_;
   std::vector<SaturationRow> saturations_;
   std::vector<FloatSumRow> float_sums_;

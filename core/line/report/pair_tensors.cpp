@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/base/sort_stably.h"
+#include "core/correct/smooth_inputs.h"
 #include "core/export/added_names.h"
 #include "core/graph/attribute_defaults.h"
 #include "core/graph/core_operator.h"
@@ -94,6 +95,14 @@ TensorPair describe(const Graph& graph, const Uses& uses, ValueId value, const Q
   return pair;
 }
 
+/// What a reader knows the tensor as.
+ValueId before_smoothing(const Graph& graph, ValueId value) {
+  const std::string& name = graph.name_of(value);
+  const size_t kept = name.size() - std::min(name.size(), ptq::kSmoothed.size());
+  const bool is_smoothed = name.compare(kept, std::string::npos, ptq::kSmoothed) == 0;
+  return is_smoothed ? graph.find(name.substr(0, kept)).value_or(value) : value;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> quantized_inputs(const Graph& quantized) {
@@ -107,6 +116,61 @@ std::map<std::string, std::string> quantized_inputs(const Graph& quantized) {
       if (const auto found = names.find(quantized.name_of(node.inputs[0])); found != names.end())
         names.emplace(quantized.name_of(node.outputs[0]), found->second);
   return names;
+}
+
+namespace {
+
+/// The node's input that is no constant, where there is one.
+std::optional<ValueId> sole_variable(const Graph& graph, const Node& node) {
+  std::optional<ValueId> found;
+  for (const ValueId input : node.inputs) {
+    if (!input.valid() || graph.initializer(input) != nullptr) continue;
+    if (found) return std::nullopt;
+    found = input;
+  }
+  return found;
+}
+
+/// From a tensor that the float graph has to the named one: the indices of the nodes, the last first. Empty where there
+/// is no such way of a Mul, an Add or a LayerNormalization by constants.
+std::vector<size_t> way_to(const Graph& quantized, const Uses& uses, const std::string& name,
+                           const Graph& float_graph) {
+  constexpr size_t kLongest = 2;
+  std::vector<size_t> way;
+  for (auto value = quantized.find(name); value && way.size() <= kLongest;) {
+    if (float_graph.find(quantized.name_of(*value))) return way;
+    const auto maker = uses.producer_index(*value);
+    if (!maker) break;
+    const Node& node = quantized.nodes()[*maker];
+    if (!node.is("Mul") && !node.is("Add") && !node.is("LayerNormalization")) break;
+    way.push_back(*maker);
+    value = sole_variable(quantized, node);
+  }
+  return {};
+}
+
+}  // namespace
+
+Model with_rewritten_inputs(const Model& float_model, const Graph& quantized) {
+  Model model = float_model;
+  const Uses uses(quantized);
+  for (const auto& [raw, name] : quantized_inputs(quantized)) {
+    const std::vector<size_t> way = way_to(quantized, uses, name, float_model.graph);
+    for (auto index = way.rbegin(); index != way.rend(); ++index) {
+      Node node = quantized.nodes()[*index];
+      const std::string output = quantized.name_of(node.outputs[0]);
+      if (model.graph.find(output)) continue;  // another quantizer's way passed here
+      for (ValueId& input : node.inputs)
+        if (input.valid()) {
+          const Tensor* constant = quantized.initializer(input);
+          const std::string& named = quantized.name_of(input);
+          input = constant != nullptr ? model.graph.add_initializer(named, *constant) : *model.graph.find(named);
+        }
+      node.outputs = {model.graph.add_unique_value(output, DType::kFloat32)};
+      model.graph.append(std::move(node));
+    }
+  }
+  return model;
 }
 
 std::vector<PairedTensor> pair_tensors(const Graph& float_graph, const Graph& quantized, const Graph& fused) {
@@ -123,10 +187,11 @@ std::vector<PairedTensor> pair_tensors(const Graph& float_graph, const Graph& qu
     if (!value) value = find_tensor(float_graph, fused.name_of(found->real));
     if (!value || float_graph.initializer(*value) != nullptr) continue;
     seen.insert(found->raw);
-    paired.push_back({*value, found->raw, found->real, *found, describe(float_graph, uses, *value, *found)});
+    paired.push_back({*value, found->raw, found->real, *found,
+                      describe(float_graph, uses, before_smoothing(float_graph, *value), *found)});
   }
   const auto position = [&](const PairedTensor& one) {
-    const auto producer = uses.producer_index(one.in_float);
+    const auto producer = uses.producer_index(before_smoothing(float_graph, one.in_float));
     return producer ? static_cast<int64_t>(*producer) : int64_t{-1};
   };
   sort_stably(paired, [&](const auto& a, const auto& b) { return position(a) < position(b); });

@@ -25,6 +25,10 @@ struct PairedTensor {
 /// simulate::fuse().
 std::vector<PairedTensor> pair_tensors(const Graph& float_graph, const Graph& quantized, const Graph& fused);
 
+/// The float model, with what smoothing makes of the inputs of products before they are quantized
+/// (correct/smooth_inputs.h) computed from its own tensors, under the names that the quantized model has for it.
+Model with_rewritten_inputs(const Model& float_model, const Graph& quantized);
+
 /// Maps the names of integer tensors of a file, as read, to the names of the float tensors that they were made from.
 std::map<std::string, std::string> quantized_inputs(const Graph& quantized);
 

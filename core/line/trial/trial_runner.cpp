@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/trial/padding_mask.h"
+
 namespace tersor {
 
 TrialRunner::TrialRunner(const Trial& trial) : trial_(trial) {
@@ -47,10 +49,16 @@ void TrialRunner::advance(size_t sample, TrialState& state) {
     const auto place = std::lower_bound(active.begin(), active.end(), sample) - active.begin();
     step_->advance(static_cast<size_t>(place), state.sweep);
   } else if (trial_.round_ == Trial::Round::kInFloat) {
-    state.in_float = runner_->run(state.inputs);
+    state.in_float = outputs_of(state.inputs);
   } else {
-    errors_.push_back(error_of(sample, state.in_float, runner_->run(state.inputs)));
+    errors_.push_back(error_of(sample, state.in_float, outputs_of(state.inputs)));
   }
+}
+
+std::vector<Tensor> TrialRunner::outputs_of(const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> outputs = runner_->run(inputs);
+  if (const auto mask = mask_input(trial_.job_->model.graph)) clear_padding(inputs[*mask], outputs);
+  return outputs;
 }
 
 TrialSums TrialRunner::sums() {

@@ -22,6 +22,8 @@ class TrialRunner {
   TrialSums sums();
 
  private:
+  std::vector<Tensor> outputs_of(const std::vector<Tensor>& inputs);
+
   const Trial& trial_;
   std::optional<calibrate::Calibrator> calibrator_;
   std::optional<run::Runner> runner_;

@@ -272,7 +272,7 @@ QuantizationConfig requirement_defaults() {
   config.weights_threshold_method = quant::ThresholdSelectionMethod::kMse;
   config.activation_channel_equalization = false;
   config.keep_float_automatically = false;
-  config.split_scales = false;
+  config.split_scales = config.activation_smoothing = false;
   config.effort = 0;
   config.prefer = Preference::kIntegers;
   config.holdout = false;

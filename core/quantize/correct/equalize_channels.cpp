@@ -6,10 +6,10 @@
 #include <set>
 #include <span>
 
-#include "core/choose/shared_weights.h"
 #include "core/choose/two_ends.h"
 #include "core/correct/caution.h"
 #include "core/correct/channel_regions.h"
+#include "core/correct/shared_kernels.h"
 #include "core/graph/clamp_bounds.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
@@ -48,18 +48,8 @@ class Equalizer {
         attachment_(attachment),
         placement_(placement),
         statistics_(statistics),
-        caution_(caution_of(statistics.samples.size())) {
-    std::vector<size_t> nodes;
-    std::vector<KernelOp> kernels;
-    for (size_t i = 0; i < placement.roles.size(); ++i) {
-      if (!placement.roles[i].op) continue;
-      nodes.push_back(i);
-      kernels.push_back(*placement.roles[i].op);
-    }
-    const std::vector<SharedWeight> shared = find_shared_weights(graph_, kernels);
-    for (size_t k = 0; k < nodes.size(); ++k)
-      if (!shared[k].is_one) shared_.insert(nodes[k]);
-  }
+        caution_(caution_of(statistics.samples.size())),
+        shared_(shared_kernels(graph_, placement)) {}
 
   std::optional<EqualizedRegion> equalize(const ChannelRegion& region) {
     channels_ = static_cast<size_t>(region.channels);
@@ -356,7 +346,7 @@ class Equalizer {
   size_t channels_ = 0;
   const std::map<ValueId, ChannelSpan>* spans_ = nullptr;
   double caution_;
-  std::set<size_t> shared_;  // kernels that are not alone with their weight
+  const std::set<size_t> shared_;
   std::vector<double> parts_, least_;
   std::vector<Reader> readers_;
 };

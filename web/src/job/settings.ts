@@ -146,6 +146,11 @@ const words: Readonly<Record<string, Words>> = {
     group: 'activations',
     help: 'Gives each channel around a Swish its own scale; acts with “Prefer: accuracy”, and where it gains and costs no time.',
   },
+  activation_smoothing: {
+    title: 'Smooth inputs of products',
+    group: 'activations',
+    help: 'Moves and scales the channels that a MatMul reads, and lets the weights undo it; transformers gain.',
+  },
   shift_negative_activation_correction: {
     title: 'Shift negative activations',
     group: 'activations',

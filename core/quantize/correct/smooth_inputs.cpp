@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/correct/smooth_inputs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "core/choose/two_ends.h"
+#include "core/correct/move_statistics.h"
+#include "core/correct/shared_kernels.h"
+#include "core/decide/role.h"
+#include "core/graph/attribute_defaults.h"
+#include "core/graph/uses.h"
+#include "core/passes/edit.h"
+
+namespace tersor::ptq {
+
+using calibrate::ChannelStatistics;
+using calibrate::TensorStatistics;
+using passes::KernelOp;
+
+namespace {
+
+constexpr double kNoiseFallsTo = 0.8;    // the noise, for an input to be rewritten
+constexpr double kLowersTo = 0.98;       // over what was tried before
+constexpr double kQuietest = 1.0 / 256;  // of the largest range and of the largest weight
+
+/// A kernel that reads the value in integers.
+struct Reader {
+  size_t node = 0;
+  const KernelOp* op = nullptr;
+  double steps = 0, weight_steps = 0;  // of its quantizers
+  Tensor weight;
+  std::vector<double> bias;        // what the next node adds to its outputs, where one does
+  size_t adds = 0;                 // that node
+  std::vector<double> power = {};  // by input: the sum of the squares of its weights
+};
+
+/// x' = (x - centre) / scale, by channel.
+struct Smoothing {
+  std::vector<double> centre, scale;
+
+  bool moves() const {
+    return std::any_of(centre.begin(), centre.end(), [](double c) { return c != 0; });
+  }
+};
+
+class Smoother {
+ public:
+  explicit Smoother(CorrectedModel& model)
+      : graph_(model.model.graph),
+        attachment_(model.attachment),
+        placement_(model.placement),
+        statistics_(model.statistics),
+        uses_(graph_),
+        shared_(shared_kernels(graph_, placement_)) {}
+
+  Rewrite smooth() {
+    std::vector<NodeId> inserted;
+    double worst = 0, best = 1;
+    int64_t places = 0;
+    for (const PlacedTensor& tensor : placement_.tensors) {
+      if (tensor.integer_made || !find_readers(tensor.value)) continue;
+      seen_ = statistics_.find(graph_.name_of(tensor.value));
+      if (!is_known()) continue;
+      const auto [smoothing, ratio] = choose();
+      if (!(ratio <= kNoiseFallsTo)) continue;
+      worst = std::max(worst, ratio), best = std::min(best, ratio);
+      ++places;
+      rewrite(tensor.value, smoothing, inserted);
+    }
+    graph_.sort_topologically();
+    return {.field = "activation_smoothing",
+            .places = places,
+            .what = "The predicted noise of products" + fall_text(worst, best) + ".",
+            .inserted = std::move(inserted),
+            .attach = [](framework::Attachment&) {}};
+  }
+
+ private:
+  /// By a node whose range nobody has set.
+  bool is_made_in_float(ValueId value) const {
+    auto maker = uses_.producer_index(value);
+    if (!maker) return false;
+    const framework::NodeAttachment& made = attachment_.of(graph_.nodes()[*maker].id);
+    const bool is_bounded = made.bounds.low && made.bounds.high;  // all channels reach about as far
+    if (is_bounded || !made.output_quantizers.empty() || has_fixed_range(made)) return false;
+    while (maker && placement_.roles[*maker].role == Role::kMover)
+      maker = uses_.producer_index(graph_.nodes()[*maker].inputs[0]);
+    if (!maker) return false;
+    const Role role = placement_.roles[*maker].role;
+    return role == Role::kFloat || role == Role::kKernelFloatOutput;
+  }
+
+  /// False where a reader cannot take up a factor.
+  bool find_readers(ValueId value) {
+    readers_.clear();
+    moves_ = true;
+    if (!is_made_in_float(value)) return false;
+    for (const size_t index : uses_.reader_indices(value)) {
+      const NodeRole& role = placement_.roles[index];
+      const Node& node = graph_.nodes()[index];
+      if (!role.reads_integers()) continue;
+      const bool fits = role.op && node.is("MatMul") && !role.float_weight && node.inputs[0] == value &&
+                        shared_.count(index) == 0 && std::count(node.inputs.begin(), node.inputs.end(), value) == 1;
+      const framework::NodeAttachment& attached = attachment_.of(node.id);
+      const framework::WeightAttribute* quantized = attached.weight(tpc::kKernelAttr);
+      constexpr int kBits = 8;  // with fewer the weights lose more than the input gains
+      if (!fits || quantized == nullptr || quantized->config.weights_n_bits != kBits ||
+          quantized->config.weights_by_table())
+        return false;
+      Reader reader{index,
+                    &*role.op,
+                    std::ldexp(1.0, attached.config().activation_n_bits) - 1,
+                    std::ldexp(1.0, quantized->config.weights_n_bits - 1) - 1,
+                    graph_.initializer(role.op->weight)->aligned(),
+                    {},
+                    {}};
+      find_bias(node, reader);
+      moves_ = moves_ && !reader.bias.empty();
+      readers_.push_back(std::move(reader));
+    }
+    return !readers_.empty();
+  }
+
+  /// Left empty where there is none that an offset could join.
+  void find_bias(const Node& node, Reader& reader) const {
+    const auto next = passes::sole_reader(graph_, uses_, node.outputs[0]);
+    if (!next || !graph_.nodes()[*next].is("Add") || placement_.find(node.outputs[0]) != nullptr) return;
+    const Node& add = graph_.nodes()[*next];
+    const Tensor* bias = passes::float_constant(graph_, add.inputs[add.inputs[0] == node.outputs[0] ? 1 : 0]);
+    if (bias == nullptr || bias->shape().rank() == 0 || bias->elements() != reader.op->outputs ||
+        bias->shape()[bias->shape().rank() - 1] != bias->elements())
+      return;
+    reader.bias = passes::to_doubles(*bias);
+    reader.adds = *next;
+  }
+
+  bool is_known() const {
+    const auto is_finite = [](const ChannelStatistics& channel) {
+      return std::isfinite(channel.min) && std::isfinite(channel.max);
+    };
+    return seen_ != nullptr && seen_->elements > 0 && seen_->channel_axis > 0 &&
+           std::all_of(seen_->channels.begin(), seen_->channels.end(), is_finite) &&
+           std::all_of(readers_.begin(), readers_.end(), [&](const Reader& reader) {
+             return reader.op->inputs == static_cast<int64_t>(seen_->channels.size());
+           });
+  }
+
+  /// The least predicted noise, as a part of that without smoothing.
+  std::pair<Smoothing, double> choose() {
+    const size_t channels = seen_->channels.size();
+    std::vector<double> weights(channels, 0.0);
+    const Smoothing plain{std::vector<double>(channels, 0.0), std::vector<double>(channels, 1.0)};
+    for (Reader& reader : readers_) measure(reader, weights);
+    floor(weights);
+    const double before = cost(plain);
+    std::pair<Smoothing, double> best{plain, 1};
+    const auto try_around = [&](const std::vector<double>& centre) {
+      std::vector<double> ranges(channels);
+      for (size_t k = 0; k < channels; ++k)
+        ranges[k] = std::max(seen_->channels[k].max - centre[k], centre[k] - seen_->channels[k].min);
+      floor(ranges);
+      for (int eighths = 0; before > 0 && eighths <= 8; ++eighths) {
+        Smoothing tried{centre, std::vector<double>(channels)};
+        for (size_t k = 0; k < channels; ++k)
+          tried.scale[k] = power_of(ranges[k], eighths) / power_of(weights[k], 8 - eighths);
+        const double largest = *std::max_element(tried.scale.begin(), tried.scale.end());
+        for (double& one : tried.scale) one = static_cast<float>(one / largest);
+        const double ratio = cost(tried) / before;
+        if (ratio < kLowersTo * best.second) best = {std::move(tried), ratio};
+      }
+    };
+    try_around(plain.centre);
+    if (!moves_) return best;
+    std::vector<double> middle;
+    for (const ChannelStatistics& channel : seen_->channels)
+      middle.push_back(static_cast<float>((static_cast<double>(channel.min) + channel.max) / 2));
+    try_around(middle);
+    return best;
+  }
+
+  static void measure(Reader& reader, std::vector<double>& largest) {
+    reader.power.assign(largest.size(), 0.0);
+    const auto w = reader.weight.data<float>();
+    for (int64_t o = 0; o < reader.op->outputs; ++o)
+      for (int64_t i = 0; i < reader.op->inputs; ++i) {
+        const double one = w[reader.op->at(o, i, 0)];
+        reader.power[static_cast<size_t>(i)] += one * one;
+        largest[static_cast<size_t>(i)] = std::max(largest[static_cast<size_t>(i)], std::fabs(one));
+      }
+  }
+
+  /// Keeps quiet channels within a part of the loudest, which other samples may ask of them.
+  static void floor(std::vector<double>& values) {
+    const double most = *std::max_element(values.begin(), values.end());
+    for (double& one : values) one = most > 0 ? std::max(one, kQuietest * most) : 1;
+  }
+
+  /// x^(eighths / 8). Square roots are the same on every target.
+  static double power_of(double x, int eighths) {
+    double power = 1;
+    for (int bit = 8; bit > 0; bit /= 2, x = std::sqrt(x))
+      if ((eighths & bit) != 0) power *= x;
+    return power;
+  }
+
+  /// Predicted noise power of all readers: of the input's rounding and of the weights'.
+  double cost(const Smoothing& by) const {
+    double low = 0, high = 0, squares = 0;
+    for (size_t k = 0; k < by.scale.size(); ++k) {
+      const ChannelStatistics& channel = seen_->channels[k];
+      const double c = by.centre[k], s = by.scale[k];
+      low = std::min(low, (channel.min - c) / s), high = std::max(high, (channel.max - c) / s);
+      const double about = seen_->channel_mean_square(k) - 2 * c * seen_->channel_mean(k) + c * c;
+      squares += std::max(0.0, about) / (s * s);
+    }
+    double noise = 0;
+    for (const Reader& reader : readers_) {
+      const double step = (high - low) / reader.steps;
+      double power = 0;
+      for (size_t k = 0; k < by.scale.size(); ++k) power += reader.power[k] * by.scale[k] * by.scale[k];
+      noise += step * step / 12 * power + squares * weight_variance(reader, by.scale);
+    }
+    return noise;
+  }
+
+  /// Sum over the outputs of the variance of a weight's rounding error.
+  static double weight_variance(const Reader& reader, const std::vector<double>& scale) {
+    const auto w = reader.weight.data<float>();
+    double sum = 0;
+    for (int64_t o = 0; o < reader.op->outputs; ++o) {
+      double most = 0;
+      for (int64_t i = 0; i < reader.op->inputs; ++i)
+        most = std::max(most, std::fabs(w[reader.op->at(o, i, 0)] * scale[static_cast<size_t>(i)]));
+      const double step = most / reader.weight_steps;
+      sum += step * step / 12;
+    }
+    return sum;
+  }
+
+  void rewrite(ValueId value, const Smoothing& by, std::vector<NodeId>& inserted) {
+    const ValueId smoothed = graph_.add_unique_value(graph_.name_of(value) + std::string(kSmoothed), DType::kFloat32);
+    graph_.value(smoothed).shape = graph_.value(value).shape;
+    TensorStatistics of_smoothed = smoothed_statistics(*seen_, by);
+    of_smoothed.name = graph_.name_of(smoothed);
+    for (const Reader& reader : readers_) {
+      graph_.nodes()[reader.node].inputs[0] = smoothed;
+      take_up(reader, by);
+    }
+    if (const auto norm = norm_of(value))
+      absorb(*norm, smoothed, by);
+    else
+      insert(value, smoothed, by, inserted);
+    statistics_.tensors.push_back(std::move(of_smoothed));
+  }
+
+  void take_up(const Reader& reader, const Smoothing& by) {
+    const KernelOp& op = *reader.op;
+    const auto w = reader.weight.data<float>();
+    std::vector<double> scaled(w.begin(), w.end()), bias = reader.bias;
+    const bool moves = by.moves();
+    for (int64_t o = 0; o < op.outputs; ++o)
+      for (int64_t i = 0; i < op.inputs; ++i) {
+        const auto k = static_cast<size_t>(i);
+        if (moves) bias[static_cast<size_t>(o)] += by.centre[k] * scaled[op.at(o, i, 0)];
+        scaled[op.at(o, i, 0)] *= by.scale[k];
+      }
+    graph_.set_initializer(op.weight, passes::from_doubles(scaled, reader.weight.shape()));
+    if (!moves) return;
+    Node& kernel = graph_.nodes()[reader.node];
+    // What the product gives is another value now, which is not to be taken for the float model's.
+    const ValueId product = kernel.outputs[0];
+    rename_moved(graph_, statistics_, product, "_moved", 1, 0);
+    Node& add = graph_.nodes()[reader.adds];
+    const size_t slot = add.inputs[0] == product ? 1 : 0;
+    const Shape shape = graph_.initializer(add.inputs[slot])->shape();
+    passes::set_constant(graph_, uses_, add, slot, passes::from_doubles(bias, shape), add.name + "_bias");
+  }
+
+  /// The LayerNormalization that makes the value for these kernels alone, along the channels.
+  std::optional<size_t> norm_of(ValueId value) const {
+    const size_t maker = *uses_.producer_index(value);
+    const Node& node = graph_.nodes()[maker];
+    if (!node.is("LayerNormalization") || uses_.is_output(value) || uses_.reader_count(value) != readers_.size())
+      return std::nullopt;
+    const int64_t axis = int_of(node, "axis");
+    const auto fits = [&](size_t slot) {
+      const Tensor* one = passes::float_constant(graph_, node.inputs[slot]);
+      return one != nullptr && one->shape().rank() == 1 &&
+             one->elements() == static_cast<int64_t>(seen_->channels.size());
+    };
+    const bool last = axis == -1 || axis == seen_->channel_axis;
+    const bool has_bias = node.inputs.size() > 2 && node.inputs[2].valid();
+    return last && node.outputs.size() == 1 && fits(1) && (!has_bias || fits(2)) ? std::optional(maker) : std::nullopt;
+  }
+
+  void absorb(size_t index, ValueId smoothed, const Smoothing& by) {
+    Node& norm = graph_.nodes()[index];
+    std::vector<double> scale = passes::to_doubles(*graph_.initializer(norm.inputs[1]));
+    const bool has_bias = norm.inputs.size() > 2 && norm.inputs[2].valid();
+    std::vector<double> bias =
+        has_bias ? passes::to_doubles(*graph_.initializer(norm.inputs[2])) : std::vector<double>(scale.size(), 0.0);
+    for (size_t k = 0; k < scale.size(); ++k) {
+      scale[k] /= by.scale[k];
+      bias[k] = (bias[k] - by.centre[k]) / by.scale[k];
+    }
+    const Shape shape{static_cast<int64_t>(scale.size())};
+    const std::string stem = graph_.name_of(smoothed);
+    norm.inputs[1] = graph_.add_initializer(stem + "_scale", passes::from_doubles(scale, shape));
+    norm.inputs.resize(3);
+    norm.inputs[2] = graph_.add_initializer(stem + "_bias", passes::from_doubles(bias, shape));
+    norm.outputs[0] = smoothed;
+  }
+
+  void insert(ValueId value, ValueId smoothed, const Smoothing& by, std::vector<NodeId>& inserted) {
+    std::vector<double> factors, offsets;
+    for (size_t k = 0; k < by.scale.size(); ++k) {
+      factors.push_back(static_cast<float>(1 / by.scale[k]));
+      offsets.push_back(-by.centre[k] / by.scale[k]);
+    }
+    const Shape shape{static_cast<int64_t>(factors.size())};
+    const std::string stem = graph_.name_of(smoothed);
+    const bool moves = by.moves();
+    const ValueId scaled = moves ? graph_.add_unique_value(stem + "_scaled", DType::kFloat32) : smoothed;
+    inserted.push_back(
+        append("Mul", value, graph_.add_initializer(stem + "_factors", passes::from_doubles(factors, shape)), scaled));
+    if (moves)
+      inserted.push_back(append(
+          "Add", scaled, graph_.add_initializer(stem + "_offsets", passes::from_doubles(offsets, shape)), smoothed));
+  }
+
+  NodeId append(const char* type, ValueId input, ValueId constant, ValueId output) {
+    Node node;
+    node.op_type = type;
+    node.name = graph_.name_of(output) + "_" + type;
+    node.inputs = {input, constant};
+    node.outputs = {output};
+    return graph_.append(std::move(node));
+  }
+
+  static TensorStatistics smoothed_statistics(const TensorStatistics& of, const Smoothing& by) {
+    TensorStatistics result = of;
+    float low = std::numeric_limits<float>::infinity(), high = -low;
+    for (size_t k = 0; k < of.channels.size(); ++k) {
+      ChannelStatistics& channel = result.channels[k];
+      channel.min = static_cast<float>((of.channels[k].min - by.centre[k]) / by.scale[k]);
+      channel.max = static_cast<float>((of.channels[k].max - by.centre[k]) / by.scale[k]);
+      channel.map_sums(1 / by.scale[k], -by.centre[k] / by.scale[k], of.per_channel());
+      low = std::min(low, channel.min), high = std::max(high, channel.max);
+    }
+    result.histogram = two_ends(low, high, of.elements);
+    result.extremes = {};
+    return result;
+  }
+
+  Graph& graph_;
+  const framework::Attachment& attachment_;
+  const Placement& placement_;
+  calibrate::Statistics& statistics_;
+  const Uses uses_;
+  const std::set<size_t> shared_;
+  std::vector<Reader> readers_;             // of the input at hand
+  bool moves_ = false;                      // an offset can go into all their biases
+  const TensorStatistics* seen_ = nullptr;  // of the input at hand
+};
+
+}  // namespace
+
+std::optional<Rewrite> smooth_inputs(CorrectedModel& model, const config::QuantizationConfig&) {
+  constexpr size_t kFewest = 16;  // samples, or others reach beyond what was seen of a channel
+  if (model.attachment.export_rules.placement != tpc::Placement::kOperands || model.statistics.samples.size() < kFewest)
+    return std::nullopt;
+  Rewrite done = Smoother(model).smooth();
+  return done.places > 0 ? std::optional(std::move(done)) : std::nullopt;
+}
+
+}  // namespace tersor::ptq
