@@ -334,6 +334,44 @@ TEST_CASE("class folders are numbered bytewise, or by labels.txt") {
                Contains("labels.txt\" line 3 | The class \"dog\" stands twice."));
 }
 
+TEST_CASE("class folders are numbered by the model's names of its classes, where all of them are among these") {
+  const NamedFiles files = {{"Sea_lion/a.npy", one(1)}, {"cat/a.npy", one(2)}, {"dog/a.npy", one(3)}};
+  const auto numbers = [&](std::vector<std::string> names) {
+    DataSetOptions options;
+    options.class_names = std::move(names);
+    std::string text;
+    const auto data = open_set(files, {input({1, 2})}, options);
+    for (const SampleClass& folder : data->classes()) text += folder.name + "=" + std::to_string(folder.number) + " ";
+    return text;
+  };
+  REQUIRE(numbers({"dog", "bird", "sea lion", "cat"}) == "dog=0 Sea_lion=2 cat=3 ");
+  REQUIRE(numbers({"dog", "bird", "cat", "cow"}) == "Sea_lion=0 cat=1 dog=2 ");
+  REQUIRE(numbers({"dog", "Dog", "cat", "sea lion"}) == "Sea_lion=0 cat=1 dog=2 ");
+}
+
+TEST_CASE("a model's names of its classes are read as JSON, Python or people write them") {
+  Model model;
+  model.graph.outputs = {model.graph.add_unique_value("y", DType::kFloat32)};
+  model.graph.value(model.graph.outputs[0]).shape = std::vector<Dim>{Dim{1, {}}, Dim{3, {}}};
+  const auto read_names = [&](const char* key, const char* text) {
+    model.metadata = {{"author", "somebody"}, {key, text}};
+    std::string read;
+    for (const std::string& one : class_names(model)) read += one + ";";
+    return read;
+  };
+  const std::string wanted = "cat;dog;sea lion;";
+  REQUIRE(read_names("names", "{0: 'cat', 1: \"dog\", 2: 'sea lion'}") == wanted);
+  REQUIRE(read_names("id2label", R"({"2": "sea lion", "0": "cat", "1": "dog"})") == wanted);
+  REQUIRE(read_names("classes", "['cat', 'dog', 'sea lion']") == wanted);
+  REQUIRE(read_names("labels", "cat\r\ndog\nsea lion\n") == wanted);
+  REQUIRE(read_names("class_names", "cat, dog,sea lion") == wanted);
+  REQUIRE(read_names("names", "{0: 'it\\'s', 1: 'b', 2: 'c'}") == "it's;b;c;");
+  for (const char* none : {"{0: 'cat', 1: 'dog'}", "{0: 'cat', 2: 'dog', 3: 'x'}", "['cat', 'dog', 'dog']", "{", "[]",
+                           "{99999999999999999999: 'cat', 1: 'a', 2: 'b'}", ",,"})
+    REQUIRE(read_names("names", none).empty());
+  REQUIRE(read_names("comment", "cat,dog,sea lion").empty());
+}
+
 TEST_CASE("a sample outside of all folders, or one folder alone, makes no classes") {
   REQUIRE(
       open_set({{"a.npy", one(1)}, {"cat/a.npy", one(2)}, {"dog/a.npy", one(3)}}, {input({1, 2})})->classes().empty());

@@ -310,7 +310,7 @@ class DataSetBuilder {
   /// labels.txt lists them, else bytewise.
   std::map<std::string, size_t> number(const std::set<std::string>& found, const std::string& what,
                                        const std::string& hint) {
-    const std::vector<std::string>& listed = set_->class_names_;
+    const std::vector<std::string> listed = set_->class_names_.empty() ? model_names(found) : set_->class_names_;
     const bool are_numbers = what == "label" && std::all_of(found.begin(), found.end(), [](const std::string& one) {
                                return one.find_first_not_of("0123456789") == std::string::npos;
                              });
@@ -320,7 +320,9 @@ class DataSetBuilder {
       if (are_numbers) {
         at = std::stoll(name);
       } else if (!listed.empty()) {
-        const auto place = std::find(listed.begin(), listed.end(), name);
+        const auto place = std::find_if(listed.begin(), listed.end(), [&](const std::string& one) {
+          return set_->class_names_.empty() ? plain(one) == plain(name) : one == name;
+        });
         if (place == listed.end())
           throw Error(ErrorCode::kInvalidLabels,
                       "The " + what + " \"" + shortened(name) + "\" is not among the " + std::to_string(listed.size()) +
@@ -335,6 +337,23 @@ class DataSetBuilder {
     std::map<std::string, size_t> index;
     for (size_t i = 0; i < set_->classes_.size(); ++i) index[set_->classes_[i].name] = i;
     return index;
+  }
+
+  /// "tabby cat" of "Tabby_cat".
+  static std::string plain(std::string name) {
+    for (char& c : name) c = c == '_' || c == '-' ? ' ' : static_cast<char>(c >= 'A' && c <= 'Z' ? c + 'a' - 'A' : c);
+    return name;
+  }
+
+  /// The model's names of its classes, where what was found is among them.
+  std::vector<std::string> model_names(const std::set<std::string>& found) const {
+    const std::vector<std::string>& names = set_->options_.class_names;
+    std::set<std::string> known, wanted;
+    for (const std::string& name : names) known.insert(plain(name));
+    for (const std::string& name : found) wanted.insert(plain(name));
+    const bool are_distinct = known.size() == names.size() && wanted.size() == found.size();
+    const bool are_all = std::includes(known.begin(), known.end(), wanted.begin(), wanted.end());
+    return are_distinct && are_all ? names : std::vector<std::string>();
   }
 
   static bool add_folder(const std::string& path, std::set<std::string>& folders) {

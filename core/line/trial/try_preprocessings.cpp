@@ -175,6 +175,7 @@ samples::DataSetOptions data_set_options(const Model& model) {
   samples::DataSetOptions options;
   options.guess = samples::preset_of_graph(model.graph);
   options.classes = samples::class_count(model.graph);
+  options.class_names = samples::class_names(model);
   const std::vector<samples::InputSpec> inputs = samples::model_inputs(model.graph);
   if (std::none_of(inputs.begin(), inputs.end(), [](const auto& input) { return input.is_state(); })) return options;
   try {
