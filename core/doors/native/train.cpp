@@ -39,7 +39,7 @@ int epochs_in(double minutes, TrainingRounds& pass, SampleInputs& inputs, int th
 }
 
 TrainingRounds& training_of(Gathering& gathering) {
-  return dynamic_cast<TrainingRounds&>(*gathering.pass());
+  return static_cast<TrainingRounds&>(*gathering.pass());
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ class Builder {
 
   bool parse_error(size_t byte, const std::string& token, const nlohmann::json::exception& error) {
     wrong_at_ = byte;
-    if (dynamic_cast<const nlohmann::json::out_of_range*>(&error) != nullptr) too_large_ = token;
+    constexpr int kNumberOverflow = 406;  // as nlohmann::json numbers its errors
+    if (error.id == kNumberOverflow) too_large_ = token;
     return false;
   }
 
