@@ -325,6 +325,8 @@ std::optional<report::Report> judge(ReportRequest request, const std::string& mo
 void quantize_model(QuantizeOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   check_options(options);
+  StageTimes times;
+  options.workforce.progress = times.watch(std::move(options.workforce.progress));
   ModelFile file = open_model(options.model);
   const size_t before = file.bytes;
   const auto opened = std::make_shared<const OpenedModel>(opened_model(std::move(file)));
@@ -394,7 +396,7 @@ void quantize_model(QuantizeOptions& options) {
     report = judge(options.report, file_name(options.model), before, *job, result, statistics, data);
   if (report && !options.quiet) print_labels_note(*report);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  const Cost cost{passes + (report && data ? 1 : 0), spent.count(), calibration_bytes(*job)};
+  const Cost cost{spent.count(), times.stages(), calibration_bytes(*job)};
   const auto time = report ? report->time : options.report.time ? options.report.time : time_forecast_of(*job, result);
   const QuantizeAnswer answer{
       result, statistics, report, time, cost, options.output, aim, before, job->opened->model.warnings};

@@ -17,6 +17,8 @@
 #include "core/native/size_text.h"
 #include "core/report/coverage.h"
 #include "core/report/saturation_remark.h"
+#include "core/rounds/rounds.h"
+#include "core/trial/trial.h"
 
 namespace tersor::cli {
 
@@ -190,8 +192,32 @@ void print_advice(const report::Verdict& verdict) {
   for (const std::string& layer : verdict.worst_layers) print("  much of the error: %s\n", layer.c_str());
 }
 
+/// What stages that may be left out gain on the samples held aside, and how to leave them out.
+void print_worth(const Cost& cost, const calibrate::Choices& choices) {
+  const auto ran = [&](std::string_view stage) {
+    return std::any_of(cost.stages.begin(), cost.stages.end(), [&](const auto& one) { return one.name == stage; });
+  };
+  double tried_db = 0;
+  std::optional<double> corrected_db;
+  for (const calibrate::TriedChange& one : choices.tried) {
+    if (one.taken) tried_db += one.after_db - one.before_db;
+    if (one.change == kAnalytic && !one.taken) corrected_db = one.before_db - one.after_db;
+  }
+  if (ran(kTry) && choices.held > 0)
+    print("  try: what it changed gains %.1f dB on the samples held aside; --set holdout=false leaves it out\n",
+          tried_db);
+  if (ran(kCorrect) && corrected_db)
+    print("  correct: rounding and measured biases gain %.1f dB there; --set %s leaves them out\n", *corrected_db,
+          kAnalytic);
+}
+
 void print_cost(const Cost& cost) {
-  print("cost: %d %s over the samples, %.2f s", cost.passes, cost.passes == 1 ? "pass" : "passes", cost.seconds);
+  print("cost: %.2f s", cost.seconds);
+  const char* before = ": ";
+  for (const StageTimes::Stage& stage : cost.stages) {
+    print("%s%s %.0f %%", before, stage.name.c_str(), 100 * stage.seconds / cost.seconds);
+    before = ", ";
+  }
   if (cost.bytes_per_thread) print("; at most %s of memory for each thread", size_text(*cost.bytes_per_thread).c_str());
   print("\n");
 }
@@ -227,6 +253,7 @@ void print_text(const QuantizeAnswer& answer, bool verbose) {
   if (!report || !report->comparison || report->comparison->layer_samples == 0) print_saturation_warning(result);
   print_in_float(in_float(result), verbose);
   print_cost(cost);
+  if (verbose) print_worth(cost, statistics.choices);
 }
 
 void print_json(const QuantizeAnswer& answer) {
@@ -250,7 +277,8 @@ void print_json(const QuantizeAnswer& answer) {
   const calibrate::Tuning& training = statistics.tuned.tuning;
   json["trial"] = statistics.choices.settings.empty() ? Json(nullptr) : to_json(statistics.choices);
   json["training"] = training.plan.empty() ? Json(nullptr) : to_json(training);
-  json["cost"] = {{"passes", cost.passes}, {"seconds", cost.seconds}};
+  json["cost"] = {{"seconds", cost.seconds}, {"stages", Json::object()}};
+  for (const StageTimes::Stage& stage : cost.stages) json["cost"]["stages"][stage.name] = stage.seconds;
   if (cost.bytes_per_thread) json["cost"]["memory_bytes_per_thread"] = *cost.bytes_per_thread;
   if (!aim.empty()) json["aim"] = aim;
   if (time) json["time"] = to_json(*time);

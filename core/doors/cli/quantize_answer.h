@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "core/base/diagnostic.h"
+#include "core/cli/stage_times.h"
 #include "core/job/tersor.h"
 #include "core/report/report.h"
 
 namespace tersor::cli {
 
 struct Cost {
-  int passes = 0;  // over the samples, those of the report included
   double seconds = 0;
+  std::vector<StageTimes::Stage> stages;    // the rest of `seconds` reads and writes files
   std::optional<int64_t> bytes_per_thread;  // of calibrating; absent where it is not known
 };
 

@@ -27,7 +27,6 @@ constexpr size_t kFew = 8;           // that biases are measured on where a chan
 constexpr int64_t kSweepBytes = int64_t{32} << 20;
 /// Where the outputs are as good as this, in dB, nothing is asked of constants in integers, which make the file small.
 constexpr double kGoodEnough = 30;
-constexpr const char* kAnalytic = "weights_bias_correction_method=ANALYTIC";
 
 /// Bytes of one sample's inputs, as far as they were watched.
 int64_t input_bytes(const Job& job, const calibrate::Statistics& statistics) {

@@ -43,6 +43,9 @@
 
 namespace tersor {
 
+/// The change that leaves out the sweep, which rounds weights and measures biases on samples.
+inline constexpr const char* kAnalytic = "weights_bias_correction_method=ANALYTIC";
+
 /// True if held-out samples may show that stored constants need float, in at least one file that `prefer` is decided
 /// between.
 bool may_ask_for_float_constants(const Job& job);

@@ -276,11 +276,19 @@ function RunProblem() {
   );
 }
 
-/** What the result cost: runs of the model by stage, time, memory. */
+/** What a stage that can be left out gained on the samples held aside, in dB, and the setting that leaves it out. */
+function worthOf(id: StageId, trial: Report['trial']): string {
+  const rows = trial?.tried.filter(({ taken, change }) => (id === 'correct' ? change.endsWith('=ANALYTIC') : taken));
+  if (!trial?.held || !rows || !(id === 'choose' || (id === 'correct' && rows[0]?.taken === false))) return '';
+  const gained = rows.reduce((sum, row) => sum + Math.abs(row.after_db - row.before_db), 0);
+  return `: ${decibels(gained)}; ${rows[0] && id === 'correct' ? rows[0].change : 'holdout=false'} leaves it out`;
+}
+
+/** What the result cost: the time of each stage, and the memory. */
 function Cost() {
   const done = result.value;
   if (!done) return null;
-  const passes = done.stages.filter((stage) => ['float', 'calibrate', 'int8', 'compare'].includes(stage.id));
+  const passes = done.stages.filter(({ id, total }) => id !== 'open' && id !== 'write' && total > 0);
   const memory = done.quantized.report.coverage.calibration_bytes;
   const workers = engine.value?.workers ?? 1;
   return (
@@ -291,7 +299,9 @@ function Cost() {
           <div key={stage.id}>
             <dt>{stage.title}</dt>
             <dd>
-              {stage.seconds > 0 ? `${counted(stage.total, 'sample')}, ${duration(stage.seconds)}` : 'kept from before'}
+              {stage.seconds > 0
+                ? `${duration(stage.seconds)}, ${percent(stage.seconds / done.seconds)}${worthOf(stage.id, done.quantized.report.trial)}`
+                : 'kept from before'}
             </dd>
           </div>
         ))}
