@@ -9,7 +9,7 @@ import { button, expectQuiet, openPage, runDemo, untilDone, useSite } from './si
 
 const site = useSite();
 
-it('is chosen where the download is, and opens again as what it is', async () => {
+it('is chosen where the download is, and its arena and bytes are said', async () => {
   const visit = await openPage(site);
   const { page } = visit;
   await runDemo(page);
