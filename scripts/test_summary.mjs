@@ -14,9 +14,9 @@ const counters = {
   /** One test: the part itself. */
   steps: (part) => ({ passed: part.failed ? 0 : 1, failed: part.failed ? 1 : 0, skipped: [] }),
 
-  /** The last lines of Catch2's programs, as ctest keeps them. */
+  /** The last lines of Catch2's programs, as ctest keeps them; in WebAssembly they come in colours. */
   catch2: (part, preset) => {
-    const log = textOf(`build/${preset}/Testing/Temporary/LastTest.log`);
+    const log = textOf(path.join(results, `${preset}.tests.log`)).replaceAll(/\u001b\[[\d;]*m/g, '');
     const right = [...log.matchAll(/All tests passed \(\d+ assertions? in (\d+) test cases?\)/g)];
     const wrong = [...log.matchAll(/^test cases: +(\d+) \|(?: +(\d+) passed \|)? +(\d+) failed/gm)];
     const failed = sum(wrong.map((found) => Number(found[3])));
