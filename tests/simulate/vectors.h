@@ -64,6 +64,8 @@ inline std::string key_of(simulate::Profile profile) {
       return "arm64";
     case simulate::Profile::kAvx2:
       return "avx2_no_vnni";
+    case simulate::Profile::kTfliteMicro:  // its vectors are .tflite files (tests/tflite)
+      break;
   }
   return "";
 }
