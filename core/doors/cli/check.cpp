@@ -111,7 +111,8 @@ void add_check(CLI::App& program) {
       "check", "Make the file that a recipe says, and fail where it loses more than is allowed: for CI");
   command.footer(
       "The samples that the recipe did not calibrate on judge, where there are any, else all. A model or samples other "
-      "than the recipe's are what is checked; that is a note.\nExamples:\n  tersor quantize model.onnx --data pictures/ "
+      "than the recipe's are what is checked; that is a note.\nExamples:\n  tersor quantize model.onnx --data "
+      "pictures/ "
       "-o model.int8.onnx --save-recipe recipe.json\n  tersor check model.onnx --recipe recipe.json --data pictures/ "
       "--max-loss 1\n  tersor check model.onnx --recipe recipe.json --data x.npy --min-sqnr 20 --junit check.xml");
   auto options = std::make_shared<CheckOptions>();

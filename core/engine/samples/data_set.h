@@ -46,8 +46,8 @@ struct DataSetOptions {
   std::optional<std::string_view> guess = std::nullopt;
   /// How many classes the model tells apart, where it does; as many in the files' names are then labels.
   std::optional<int64_t> classes = std::nullopt;
-  /// The model's names of these, in order. They stand for a labels.txt where all folders (labels, names) are among them,
-  /// but for case, hyphens and underscores.
+  /// The model's names of these, in order. They stand for a labels.txt where all folders (labels, names) are among
+  /// them, but for case, hyphens and underscores.
   std::vector<std::string> class_names = {};
   /// Makes a function of its own for each reader that runs the float model: inputs to outputs, in graph order. Pieces
   /// of a recording then get the state that the pieces before them leave; absent: every one starts at zero.

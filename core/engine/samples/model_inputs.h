@@ -18,9 +18,9 @@ std::vector<InputSpec> model_inputs(const Graph& graph);
 /// How many classes the first output tells apart: the length of its last axis where it is a list for each sample.
 std::optional<int64_t> class_count(const Graph& graph);
 
-/// The names of these classes, in the order of the outputs, where the model's metadata has them under `names`, `classes`,
-/// `class_names`, `labels` or `id2label`: as a list or as a dictionary by number, as JSON or Python write them, or one on
-/// a line. Empty unless there is one of its own for every class.
+/// The names of these classes, in the order of the outputs, where the model's metadata has them under `names`,
+/// `classes`, `class_names`, `labels` or `id2label`: as a list or as a dictionary by number, as JSON or Python write
+/// them, or one on a line. Empty unless there is one of its own for every class.
 std::vector<std::string> class_names(const Model& model);
 
 }  // namespace tersor::samples
