@@ -31,12 +31,14 @@ import {
   unreadable,
   view,
   type Run,
+  type StageId,
 } from '../job/state';
 import { wordOf } from '../job/verdict';
 import {
   about,
   count,
   counted,
+  decibels,
   duration,
   halfWidth,
   outputDecibels,
