@@ -100,7 +100,7 @@ for (const { name, missing, open } of otherBrowsers) {
         const wanted = await inChromium();
         const browser = await open();
         try {
-          await browser.go(site.url);
+          await browser.go(`${site.url}#view=everything`);
           await browser.run(`${helpers} await until(() => performance.getEntriesByName('tersor:ready').length > 0);`);
           const demo = await browser.run(
             `${helpers} press('Try the demo'); return { sha256: await done(), took: document.querySelector('.cost .soft').textContent };`,
