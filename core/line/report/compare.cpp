@@ -245,7 +245,7 @@ std::shared_ptr<const CompareProgram> CompareProgram::make(const Model& float_mo
   const bool layers = most == Depth::kLayers;
   simulate::FusedModel fused = simulate::fuse(quantized, profile, layers && profile == simulate::Profile::kX64);
   if (!layers) fused.float_islands.clear(), fused.saturations.clear();
-  const Model reference = with_rewritten_inputs(float_model, quantized.graph);
+  const Model reference = layers ? with_rewritten_inputs(float_model, quantized.graph) : float_model;
   std::vector<PairedTensor> paired;
   if (layers) paired = pair_tensors(reference.graph, quantized.graph, fused.model.graph);
   std::shared_ptr<CompareProgram> program(new CompareProgram);

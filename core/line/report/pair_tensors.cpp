@@ -98,9 +98,8 @@ TensorPair describe(const Graph& graph, const Uses& uses, ValueId value, const Q
 /// What a reader knows the tensor as.
 ValueId before_smoothing(const Graph& graph, ValueId value) {
   const std::string& name = graph.name_of(value);
-  const size_t kept = name.size() - std::min(name.size(), ptq::kSmoothed.size());
-  const bool is_smoothed = name.compare(kept, std::string::npos, ptq::kSmoothed) == 0;
-  return is_smoothed ? graph.find(name.substr(0, kept)).value_or(value) : value;
+  if (!name.ends_with(ptq::kSmoothed)) return value;
+  return graph.find(name.substr(0, name.size() - ptq::kSmoothed.size())).value_or(value);
 }
 
 }  // namespace
@@ -155,6 +154,7 @@ Model with_rewritten_inputs(const Model& float_model, const Graph& quantized) {
   Model model = float_model;
   const Uses uses(quantized);
   for (const auto& [raw, name] : quantized_inputs(quantized)) {
+    if (!name.ends_with(ptq::kSmoothed)) continue;
     const std::vector<size_t> way = way_to(quantized, uses, name, float_model.graph);
     for (auto index = way.rbegin(); index != way.rend(); ++index) {
       Node node = quantized.nodes()[*index];
