@@ -36,12 +36,12 @@ val failure(const Error& error) {
   return answer;
 }
 
-namespace {
-
 Session& session() {
   static Session only;
   return only;
 }
+
+namespace {
 
 int64_t whole(double number, const char* what) {
   if (!(number >= 0 && number <= 9007199254740992.0) || number != static_cast<double>(static_cast<int64_t>(number)))

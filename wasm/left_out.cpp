@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The light engine has this in the place of training, of all that needs gradients, and of .tflite files: nobody asks it
-// for them, because needs_whole() (bindings.cpp) is asked first, and the package looks at the first bytes of a model.
+// The light engine has this in the place of training, of all that needs gradients, of .tflite files, and of variants:
+// nobody asks it for them, because needs_whole() (bindings.cpp) is asked first, the package looks at the first bytes of
+// a model, and variants() loads the whole one.
 // The linker takes these definitions, and with them nothing of the rooms that train and of core/engine/tflite.
 #include "core/job/tflite_file.h"
 #include "core/mixed/hessian_scores.h"
@@ -8,6 +9,7 @@
 #include "core/tflite/integer_model.h"
 #include "core/tflite/operators.h"
 #include "core/tflite/read_model.h"
+#include "wasm/sample_job.h"
 
 namespace tersor {
 
@@ -33,6 +35,10 @@ mixed::HessianScores::HessianScores(const Model&, const std::vector<ValueId>&, c
 }
 
 std::vector<double> mixed::HessianScores::of(const std::vector<Tensor>&) {
+  throw left_out();
+}
+
+std::unique_ptr<wasm::SampleJob> wasm::make_ranges(std::shared_ptr<const OpenedModel>) {
   throw left_out();
 }
 

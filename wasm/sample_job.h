@@ -49,6 +49,9 @@ std::unique_ptr<SampleJob> make_calibration(const Job& job, uint64_t data_set_si
 /// `reference`: answers that those of this job are compared with.
 std::unique_ptr<SampleJob> make_evaluation(std::shared_ptr<const run::Program> program, evaluate::Metric metric,
                                            int64_t group, std::optional<std::vector<int64_t>> reference);
+/// The largest values of a model (core/variants/largest_values.h), as JSON of each tensor's, null where one was not
+/// finite. The light engine has none.
+std::unique_ptr<SampleJob> make_ranges(std::shared_ptr<const OpenedModel> opened);
 /// `layered`: the samples whose layers are looked at.
 std::unique_ptr<SampleJob> make_comparison(std::shared_ptr<const report::CompareProgram> program,
                                            std::vector<int64_t> layered);

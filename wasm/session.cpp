@@ -157,6 +157,10 @@ std::string Session::open_model(const std::string& key, const val& table) {
   return to_text(to_json(info), false);
 }
 
+void Session::keep_model(const std::string& key, OpenedModel opened) {
+  models_[key].opened = std::make_shared<const OpenedModel>(std::move(opened));
+}
+
 void Session::close(const std::string& key) {
   models_.erase(key);
   data_.erase(key);
@@ -269,7 +273,7 @@ std::string Session::open_data(const std::string& key, const std::string& model_
     trials_[key] = *trial;
   }
   data_[key] = set;
-  Json facts{{"count", set->size()}, {"remarks", Json::array()}};
+  Json facts{{"count", set->size()}, {"classes", !set->classes().empty()}, {"remarks", Json::array()}};
   if (const auto remark = report::guess_remark(*set)) facts["remarks"].push_back(to_json(*remark));
   return to_text(facts, false);
 }
@@ -356,14 +360,18 @@ void Session::begin_job(const std::string& key, const std::string& kind, const s
   } else if (kind == "run") {
     running.runner = std::make_unique<run::Runner>(simulate::compile(opened.opened->model, profile_of(settings)));
     running.model = {opened.opened, &opened.opened->model};
+  } else if (kind == "ranges") {
+    running.job = make_ranges(opened.opened);
   } else {
     const Model& quantized = model(settings.at("quantized").get<std::string>()).opened->model;
     const Json& chosen = settings.at("samples");
+    const bool layers = chosen.is_null() || !chosen.empty();
     const auto roles =
         read_settings(parse_json(settings.at("asked").get<std::string>(), "settings"), nullptr).config.output_roles;
     running.job = make_comparison(
         report::CompareProgram::make(opened.opened->model, quantized, profile_of(settings),
-                                     settings.at("classes").get<bool>(), roles.value_or(config::OutputRoles())),
+                                     settings.at("classes").get<bool>(), roles.value_or(config::OutputRoles()),
+                                     layers ? report::Depth::kLayers : report::Depth::kOutputs),
         chosen.is_null() ? report::first_layer_samples() : report::layer_samples(chosen.get<std::vector<int64_t>>()));
   }
   jobs_[key] = std::move(running);
@@ -516,20 +524,27 @@ val Session::float_file(const std::string& key) {
   return to_array(onnx::write(model(key).opened->model));
 }
 
+Session::Calibrated Session::calibrated(const std::string& key, const Json& json, const val& statistics_file) {
+  OpenModel& opened = model(key);
+  const samples::Bytes file = copied(statistics_file);
+  Calibrated made;
+  Settings settings = read_settings(json, &made.recipe);
+  if (!file.view.empty()) {
+    made.statistics = calibrate::read(file.view);
+    take_samples(opened.opened, made.statistics, settings);
+  }
+  made.job = job_of(opened, std::move(settings));
+  if (file.view.empty()) made.statistics = empty_statistics(*made.job);
+  made.job = with_training(with_choices(made.job, made.statistics.choices), made.statistics.tuned);
+  return made;
+}
+
 val Session::quantize(const std::string& key, const std::string& text, const val& statistics_file,
                       const ProgressFunction& progress) {
-  OpenModel& opened = model(key);
+  const OpenModel& opened = model(key);
   const Json json = parse_json(text, "settings");
-  const samples::Bytes file = copied(statistics_file);
-  calibrate::Statistics statistics;
-  if (!file.view.empty()) statistics = calibrate::read(file.view);
-  std::optional<config::Recipe> recipe;
-  Settings settings = read_settings(json, &recipe);
-  if (!file.view.empty()) take_samples(opened.opened, statistics, settings);
   report_progress(progress, {"choose", 0, 1, {}});
-  const auto plain = job_of(opened, std::move(settings));
-  if (file.view.empty()) statistics = empty_statistics(*plain);
-  const auto job = with_training(with_choices(plain, statistics.choices), statistics.tuned);
+  const auto [job, statistics, recipe] = calibrated(key, json, statistics_file);
   check_recipe(recipe, recipe_of(*job, statistics), json, "allowMismatch");
   const QuantizeResult made = tersor::quantize(*job, statistics);
   report_progress(progress, {"choose", 1, 1, {}});

@@ -39,6 +39,17 @@ class Session {
   /// The model made ready with these settings, {platform, config, overrides}, for calls that ask something of it.
   std::shared_ptr<const Job> prepared(const std::string& model, const std::string& settings);
 
+  std::shared_ptr<const OpenedModel> opened(const std::string& model) { return this->model(model).opened; }
+  /// Keeps a model that is already read.
+  void keep_model(const std::string& key, OpenedModel opened);
+  /// What `settings` and a .tstats file come to; of an empty file there are no samples.
+  struct Calibrated {
+    std::shared_ptr<const Job> job;  // with what the statistics hold of trials and training
+    calibrate::Statistics statistics;
+    std::optional<config::Recipe> recipe;  // of the settings
+  };
+  Calibrated calibrated(const std::string& model, const Json& settings, const emscripten::val& statistics);
+
   /// `settings`: {platform, config}. JSON of report::Coverage.
   std::string coverage(const std::string& model, const std::string& settings);
 
@@ -59,7 +70,7 @@ class Session {
   /// being JSON of {name, type, activation, outputs, weights: [{name, shape}]} each, values all weights' as float32.
   emscripten::val layers(const std::string& model, const std::string& settings, size_t which);
 
-  /// `preprocessing`: JSON, a preset's name, or empty for a guess. JSON {count}.
+  /// `preprocessing`: JSON, a preset's name, or empty for a guess. JSON {count, classes, remarks}.
   std::string open_data(const std::string& key, const std::string& model, const emscripten::val& table,
                         const std::string& preprocessing);
   /// Error where a file cannot be a sample, or where there is none.
@@ -142,5 +153,8 @@ class Session {
   std::map<std::string, RunningJob> jobs_;
   std::map<std::string, report::ActivationRange> ranges_;
 };
+
+/// The one of this worker.
+Session& session();
 
 }  // namespace tersor::wasm

@@ -37,6 +37,17 @@ export default defineConfig(async () => {
         input: { index: here('./index.html'), sw: here('./src/offline/sw.ts') },
         output: {
           entryFileNames: (chunk: { name: string }) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
+          // parts that load on first use take what they need from chunks that are there: more of them compress worse
+          codeSplitting: {
+            includeDependenciesRecursively: false,
+            groups: [
+              { name: 'page', test: /\/node_modules\/@?preact\/|\/web\/src\/(job\/(?!verify|variants)|numbers)/ },
+              {
+                name: 'package',
+                test: /\/wasm\/dist\/(?!answers|core|error|host|packed|protocol|tersor|variants|worker)\w+\.js$/,
+              },
+            ],
+          },
         },
       },
     },

@@ -19,7 +19,7 @@ export interface Job {
   readonly needs: readonly Resource<unknown>[];
   readonly feed: Feed;
   /** More that merging wants: the statistics, for a comparison. */
-  readonly extra?: Uint8Array;
+  readonly extra?: Uint8Array | undefined;
 }
 
 /** A worker is given about so much to do at once, and as much again while it does so, so that it hears of a cancel soon. */

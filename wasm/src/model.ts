@@ -12,6 +12,7 @@ import { OpenResult } from './result.js';
 import { areFiles, DataSets, feedOf, isList, keep, tensorSample, type Feed, type Kept } from './samples.js';
 import { runSweep } from './sweep.js';
 import { timerFor } from './timing.js';
+import { variantsOf } from './variants.js';
 import type {
   CalibrateOptions,
   CallOptions,
@@ -43,6 +44,8 @@ import type {
   TensorSample,
   Timer,
   TuneOptions,
+  Variant,
+  VariantsOptions,
   WeightChannels,
 } from './types.js';
 
@@ -546,6 +549,13 @@ export class OpenModel implements Model {
     this.#check('run', options);
     const feed = await abortable(this.#sets.feed(samples, options), options.signal);
     yield* runEach(this.#context, this.#file, feed, options);
+  }
+
+  async *variants(options: VariantsOptions = {}): AsyncGenerator<Variant, void, undefined> {
+    this.#check('variants', options);
+    const calibrate = async (feed: Feed, call: SampleOptions, settings: Record<string, unknown>) =>
+      (await this.#calibrate(feed, call, settings)).bytes;
+    yield* variantsOf({ context: this.#context, file: this.#file, sets: this.#sets, calibrate }, options);
   }
 
   close(): void {

@@ -7,8 +7,17 @@ import { abortable, runJob } from './job.js';
 import { pack, type NamedData, type Packed } from './packed.js';
 import type { Pool, PoolWorker, Resource } from './pool.js';
 import type { EvaluationAnswer, SentSample } from './protocol.js';
-import { isList, newKey, type DataSets, type Feed } from './samples.js';
-import type { EvaluateOptions, EvaluationResult, Labels, ModelInfo, RunOptions, SampleRun } from './types.js';
+import { isList, newKey, type DataSets, type Feed, type ModelResource } from './samples.js';
+import type {
+  CompareOptions,
+  Comparison,
+  EvaluateOptions,
+  EvaluationResult,
+  Labels,
+  ModelInfo,
+  RunOptions,
+  SampleRun,
+} from './types.js';
 
 /** What every call on one open model shares. */
 export interface Context {
@@ -99,6 +108,39 @@ export async function evaluate(
     answers: answer.answers === null ? null : Int32Array.from(answer.answers),
     samples: isList(feed.items) ? feed.items.map(({ index }) => index) : undefined,
   };
+}
+
+/** What is compared: a file with the float model that it came from. */
+export interface Compared {
+  readonly float: ModelFile;
+  readonly quantized: ModelResource;
+  /** The core's JSON of the settings that it was made with. */
+  readonly settings: string;
+  /** For histograms of its layers. */
+  readonly statistics?: Uint8Array | undefined;
+  /** Whether its layers are looked at, beside the outputs. */
+  readonly layers: boolean;
+}
+
+export function compare(
+  { pool }: Context,
+  { float, quantized, settings, statistics, layers }: Compared,
+  feed: Feed,
+  options: CompareOptions,
+): Promise<Comparison> {
+  const numbers = isList(feed.items) ? feed.items.map(({ index }) => index) : null;
+  const job = {
+    float: float.key,
+    quantized: quantized.key,
+    data: feed.data?.key ?? null,
+    runtime: options.runtime ?? null,
+    classes: options.classes ?? false,
+    asked: settings,
+    samples: layers ? numbers : [],
+  };
+  const needs = [float, quantized, ...(feed.data ? [feed.data] : [])];
+  const text = JSON.stringify(job);
+  return runJob(pool, { kind: 'compare', stage: 'compare', settings: text, needs, feed, extra: statistics }, options);
 }
 
 /** Runs samples one by one through a model, in one worker: it is at the next one while the caller looks at what came. */

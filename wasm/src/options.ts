@@ -75,6 +75,13 @@ const known = {
     classes: true,
   } satisfies Names<types.CompareOptions>,
   run: { ...ofSamples, selection: true, limit: true, runtime: true } satisfies Names<types.RunOptions>,
+  variants: {
+    ...ofSamples,
+    samples: true,
+    only: true,
+    calibrationSamples: true,
+    limit: true,
+  } satisfies Names<types.VariantsOptions>,
   trainableQuantizer: {
     identifier: true,
     config: true,
@@ -120,6 +127,7 @@ const expected: Readonly<Record<string, readonly [string, (value: unknown) => bo
   format: ["'onnx' or 'tflite'", (value) => ['onnx', 'tflite'].includes(value as string)],
   externalData: ['a Map of names and bytes', (value) => value instanceof Map],
   overrides: ['a list', (value) => Array.isArray(value)],
+  only: ['a list', (value) => Array.isArray(value)],
   locateFile: ['a function', (value) => typeof value === 'function'],
   onCheckpoint: ['a function', (value) => typeof value === 'function'],
   resume: ['a Uint8Array', (value) => value instanceof Uint8Array],

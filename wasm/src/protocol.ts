@@ -31,6 +31,8 @@ import type {
   TimeForecast,
   TrainingProgress,
   TypedArray,
+  Variant,
+  VariantName,
   Verdict,
   WeightChannels,
 } from './types.js';
@@ -54,7 +56,7 @@ export function memoryOf(samples: readonly SentSample[]): Transferable[] {
   return samples.flatMap((sample) => (sample.tensors ?? []).map((tensor) => tensor.data.buffer as ArrayBuffer));
 }
 
-export type JobKind = 'calibrate' | 'evaluate' | 'compare' | 'run';
+export type JobKind = 'calibrate' | 'evaluate' | 'compare' | 'run' | 'ranges';
 
 export type EvaluationAnswer = Omit<EvaluationResult, 'answers'> & { readonly answers: readonly number[] | null };
 
@@ -106,6 +108,28 @@ export interface Quantized {
   readonly computed: Uint8Array | null;
   readonly recipe: Recipe;
   readonly report: Report;
+}
+
+/** The greatest magnitude of each float tensor of a model in samples; null where one was not finite. */
+export type Largest = Readonly<Record<string, number | null>>;
+
+/** What a variant is made of. */
+export interface VariantKind {
+  readonly dtype: VariantName;
+  readonly file: string;
+  readonly platform: string | null;
+  /** It wants the largest values, where there are samples. */
+  readonly is_half: boolean;
+  readonly is_judged: boolean;
+}
+
+export interface VariantsPlan {
+  readonly kinds: readonly VariantKind[];
+  /** Numbers of samples. */
+  readonly calibrated: readonly number[];
+  readonly judged: readonly number[];
+  /** None of those that judge calibrates. */
+  readonly held_aside: boolean;
 }
 
 /**
@@ -169,6 +193,24 @@ export interface CoreCalls {
   fastestFile(files: string, times: string): FastestFile;
   /** `n_epochs` of the training that the checkpoint is of. */
   epochsOfCheckpoint(checkpoint: Uint8Array): number;
+  /** This and what follows the complete engine alone has. `total`: samples that there are; 0: none were given. */
+  planVariants(total: number, calibrate: number, judge: number): VariantsPlan;
+  /**
+   * The file, what the engine runs in its place (null: the file), and JSON of its row. `statistics` is empty without a platform or
+   * samples; `largest` is JSON, or empty.
+   */
+  makeVariant(
+    key: string,
+    model: string,
+    dtype: VariantName,
+    settings: string,
+    statistics: Uint8Array,
+    largest: string,
+  ): { readonly model: Uint8Array; readonly computed: Uint8Array | null; readonly row: string };
+  /** Keeps what the engine runs in the place of a file. */
+  openComputed(key: string, bytes: Uint8Array): null;
+  /** Of the variant that this worker made last; JSON of a Comparison and of a Diagnostic or null. */
+  judgeVariant(key: string, comparison: string, heldAside: boolean, guess: string): Omit<Variant, 'model'>;
 }
 
 /** Calls that the worker has a part in (answers.ts). */
@@ -187,6 +229,7 @@ export interface WorkerCalls {
     preprocessing: string,
   ): {
     readonly count: number;
+    readonly classes: boolean;
     readonly remarks: readonly Diagnostic[];
   };
   preview(data: string, index: number): SamplePreview;
@@ -201,7 +244,7 @@ export interface WorkerCalls {
     job: string,
     parts: readonly Uint8Array[],
     extra: Uint8Array | null,
-  ): Uint8Array | EvaluationAnswer | Comparison;
+  ): Uint8Array | EvaluationAnswer | Comparison | Largest;
   quantize(model: string, settings: string, statistics: Uint8Array): Quantized;
   verdict(report: Report): Verdict;
   /** Of a file of that name; `model`: whose input says what is left open; empty: none. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { abortable, runJob } from './job.js';
-import { evaluate, ModelFile, runEach, type Context, type Origin } from './model_file.js';
+import { abortable } from './job.js';
+import { compare, evaluate, ModelFile, runEach, type Context, type Origin } from './model_file.js';
 import { checkOptions } from './options.js';
 import type { Quantized } from './protocol.js';
-import { isList, type Feed } from './samples.js';
+import type { Feed } from './samples.js';
 import { OpenRange } from './range_study.js';
 import type {
   CompareOptions,
@@ -103,26 +103,11 @@ export class OpenResult implements QuantizedResult {
     checkOptions('compare', options);
     const { float, sets, settings, statistics } = this.#origin;
     const feed = await abortable(sets.feed(samples, options), options.signal);
-    const comparison = await runJob<Comparison>(
-      this.#context.pool,
-      {
-        kind: 'compare',
-        stage: 'compare',
-        settings: JSON.stringify({
-          float: float.key,
-          quantized: this.#file.key,
-          data: feed.data?.key ?? null,
-          runtime: this.#runtime(options.runtime) ?? null,
-          classes: options.classes ?? false,
-          asked: settings,
-          samples: isList(feed.items) ? feed.items.map(({ index }) => index) : null,
-        }),
-        needs: [float, this.#file, ...(feed.data ? [feed.data] : [])],
-        feed,
-        extra: statistics,
-      },
-      options,
-    );
+    const compared = { float, quantized: this.#file, settings, statistics, layers: true };
+    const comparison = await compare(this.#context, compared, feed, {
+      ...options,
+      runtime: this.#runtime(options.runtime),
+    });
     const { samples: counts } = this.#report;
     const evaluation = Math.max(counts.evaluation, comparison.samples);
     const samplesUsed = { ...counts, evaluation, held_aside: feed.heldAside === true };

@@ -30,6 +30,8 @@ export function newKey(kind: string): string {
 
 export interface DataSetFacts {
   readonly count: number;
+  /** They have class folders, or the like. */
+  readonly classes: boolean;
   /** What a verdict on its figures has to say. */
   readonly remarks: readonly Diagnostic[];
 }
@@ -73,6 +75,8 @@ export interface Feed {
   /** Samples that take part, and samples in all; null while tensors stream and nobody knows. */
   readonly total: number | null;
   readonly of: number | null;
+  /** They have classes of their own. */
+  readonly classes?: boolean | undefined;
   /** They are what was left aside for evaluation. */
   readonly heldAside?: boolean | undefined;
   /** What a verdict on their figures has to say. */
@@ -375,10 +379,16 @@ export class DataSets {
     if (areFiles(samples)) {
       const data = await this.resource(samples, options.preprocessing);
       const worker = this.#pool.idle();
-      const { count, remarks } = await worker.need(data);
+      const { count, remarks, classes } = await worker.need(data);
       await data.check(worker);
       const { chosen, facts } = await choose(count);
-      return { data, ...facts, remarks, items: chosen.map((index) => ({ index, label: null, tensors: null })) };
+      return {
+        data,
+        ...facts,
+        remarks,
+        classes,
+        items: chosen.map((index) => ({ index, label: null, tensors: null })),
+      };
     }
     const whole = options.selection === undefined && (options.limit ?? 0) === 0;
     if (whole && !Array.isArray(samples)) return { data: null, total: null, of: null, items: numbered(samples) };

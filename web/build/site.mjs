@@ -42,7 +42,7 @@ export function importPlainly() {
 
 /**
  * Fits the package to the page: its worker is built together with the page, so that both load one copy of what they have in
- * common; what is for Node is left out; and the loader of the engine that trains is loaded with it.
+ * common; what is for Node is left out; and the loader of the engine that trains is loaded with it, variants on first use.
  */
 export function fitPackage() {
   const address = "new URL('./worker.js', import.meta.url)";
@@ -56,6 +56,11 @@ export function fitPackage() {
       code
         .replace("import makeWhole from './tersor.js';", '')
         .replace('makeWhole;', "(await import('./tersor.js')).default;"),
+    // loaded when somebody makes them
+    'model.js': (code) =>
+      code
+        .replace("import { variantsOf } from './variants.js';", '')
+        .replace('yield* variantsOf(', "yield* (await import('./variants.js')).variantsOf("),
   };
   return {
     name: 'tersor-package',

@@ -4,10 +4,20 @@
 
 import type { QuantizationConfig } from '../quantization_config.js';
 import type { FrameworkInfo, TargetPlatformCapabilities } from '../requirements.js';
+import type { Diagnostic } from './errors.js';
 import type { EvaluationResult, Metric } from './evaluation.js';
 import type { ModelInfo, NodeInfo, RangeQuestion, RangeStudy } from './model.js';
 import type { CallOptions } from './progress.js';
-import type { Comparison, Coverage, GraphView, Report, RuntimeNode, WeightChannels } from './report.js';
+import type {
+  Comparison,
+  Coverage,
+  GraphView,
+  Report,
+  RuntimeNode,
+  TimeForecast,
+  Verdict,
+  WeightChannels,
+} from './report.js';
 import type {
   Labels,
   Preprocessing,
@@ -192,6 +202,43 @@ export interface RunOptions extends SampleOptions {
   readonly runtime?: string | undefined;
 }
 
+/** A file that a model may be shipped as, by the word that transformers.js has for it. */
+export type VariantName = 'fp32' | 'fp16' | 'q8' | 'int8' | 'uint8' | 'q4' | 'q4f16';
+
+export interface VariantsOptions extends SampleOptions {
+  /** Some calibrate, the others judge. Without any, weights alone are in integers, and nothing is judged. */
+  readonly samples?: Samples | undefined;
+  /** Those to make; by default all. */
+  readonly only?: readonly VariantName[] | undefined;
+  /** Calibrate on at most so many, spread evenly; 0, the default, means 128, and at most half. */
+  readonly calibrationSamples?: number | undefined;
+  /** Judge on at most so many of the others, spread evenly; 0, the default, means all. */
+  readonly limit?: number | undefined;
+}
+
+/** A row of the table of variants, with its file. */
+export interface Variant {
+  readonly dtype: VariantName;
+  /** The name that transformers.js looks for. */
+  readonly file: string;
+  /** What it was quantized for; null of floats alone. */
+  readonly platform: string | null;
+  readonly size_bytes: number | null;
+  /** Its outputs beside those of the float model, on the samples that judge; null without samples, and of the float model itself. */
+  readonly comparison: Comparison | null;
+  /** Calibration has seen none of those samples. */
+  readonly held_aside: boolean;
+  readonly verdict: Verdict | null;
+  /** Expected time; null where it is not known. */
+  readonly time: TimeForecast | null;
+  /** Sentences, such as which nodes keep float32. */
+  readonly notes: readonly string[];
+  /** Why there is no file. */
+  readonly refused: Diagnostic | null;
+  /** The file; null where it cannot be made. */
+  readonly model: Uint8Array | null;
+}
+
 /** A tensor as a model takes or gives it, batch 1. */
 export interface NamedTensor {
   readonly name: string;
@@ -286,6 +333,8 @@ export interface Model {
   evaluate(samples: Samples, labels: Labels, options?: EvaluateOptions): Promise<EvaluationResult>;
   /** Inputs and outputs, sample by sample, in one worker that is one sample ahead. */
   run(samples: Samples, options?: RunOptions): AsyncGenerator<SampleRun, void, undefined>;
+  /** Every file that the model may be shipped as, float16 to 4 bits, each as soon as it is there (docs/variants.md). */
+  variants(options?: VariantsOptions): AsyncGenerator<Variant, void, undefined>;
   close(): void;
 }
 

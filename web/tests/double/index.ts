@@ -409,6 +409,19 @@ class Quantized implements t.QuantizedResult {
 class OpenModel implements t.Model {
   readonly info = info;
   async *run(): AsyncGenerator<t.SampleRun, void, undefined> {}
+  async *variants(options: t.VariantsOptions = {}): AsyncGenerator<t.Variant, void, undefined> {
+    behaviour.calls.push(`variants of ${options.calibrationSamples ?? 0}, judged on ${options.limit ?? 0}`);
+    const nothing = { platform: null, comparison: null, held_aside: false, verdict: null, time: null };
+    for (const dtype of ['fp32', 'q4'] as const) {
+      await steps('calibrate', 3, options);
+      const row = { ...nothing, dtype, file: `${dtype}.onnx`, notes: [] };
+      if (dtype === 'fp32') yield { ...row, size_bytes: 3, refused: null, model: new Uint8Array(3) };
+      else {
+        const refused = { code: 'unsupported_model', message: 'No weights.', place: '', hint: '' };
+        yield { ...row, size_bytes: null, refused, model: null };
+      }
+    }
+  }
   async trainingEpochs(): Promise<number> {
     return 20;
   }
