@@ -69,6 +69,7 @@ import { stageFigure, Stages } from './Stages';
 import { StaysFloat } from './StaysFloat';
 import { Tradeoff } from './Tradeoff';
 import { Training } from './Training';
+import { Variants } from './Variants';
 import { Verdict, VerdictReasons, WorstLayers } from './Verdict';
 import { Verify } from './Verify';
 import { WeightsAlone } from './WeightsAlone';
@@ -401,6 +402,7 @@ function Everything() {
           <ChosenBits />
           <Contest />
           <Tradeoff />
+          <Variants />
           <Training />
           <StaysFloat />
         </div>

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The files that the model may be shipped as: a row for each, with what it costs, and its download. Loaded when it is opened.
+
+import type { Comparison, Variant } from 'tersor';
+
+import type { Inputs } from '../job/inputs';
+import { say } from '../job/say';
+import { canQuantize } from '../job/state';
+import { cancelVariants, makeVariants, making, variants, variantsProblem } from '../job/variants';
+import { count, fixed, kilobytes, none, outputDecibels, size, times } from '../numbers';
+import { download } from './copy';
+import { LinkButton } from './LinkButton';
+import { ProblemCard } from './Note';
+import { useMedia, useWidth } from './width';
+
+/** Same answers, or how far outputs that are none point the same way. */
+function answers({ agreement, outputs }: Comparison): string {
+  if (agreement) return `${count(agreement.same)} of ${count(agreement.count)}`;
+  const [first] = outputs;
+  const cosine = first?.kind === 'embedding' ? first.median_cosine : first?.cosine_similarity;
+  return cosine == null ? none : `cosine ${fixed(cosine, 4)}`;
+}
+
+/** Small files in kilobytes, so that they are told apart. */
+function bytesText(bytes: number | null): string {
+  return bytes !== null && bytes < 1e6 ? kilobytes(bytes) : size(bytes);
+}
+
+function save({ model, file }: Variant): void {
+  if (!model) return;
+  download(model as Uint8Array<ArrayBuffer>, file, 'application/octet-stream');
+  say(`${file} saved, ${size(model.length)}.`);
+}
+
+function Verdict({ row }: { readonly row: Variant }) {
+  const { dtype, verdict, notes } = row;
+  return (
+    <>
+      <span title={verdict?.reason}>{verdict?.usability ?? (dtype === 'fp32' ? 'the float model' : none)}</span>
+      {notes.length > 0 && (
+        <details>
+          <summary>{count(notes.length)} nodes keep float32</summary>
+          {notes.map((note) => (
+            <p key={note} class="soft">
+              {note}
+            </p>
+          ))}
+        </details>
+      )}
+    </>
+  );
+}
+
+/** On a phone figures stand below each other. */
+function Figures({ row, isNarrow }: { readonly row: Variant; readonly isNarrow: boolean }) {
+  const { size_bytes, comparison, time } = row;
+  const bytes = bytesText(size_bytes);
+  const error = comparison ? outputDecibels(comparison) : none;
+  const same = comparison ? answers(comparison) : none;
+  const speed = time ? times(time.times_as_fast) : none;
+  if (isNarrow) {
+    return (
+      <td>
+        {[bytes, error, same, speed]
+          .filter((text) => text !== none)
+          .map((text) => (
+            <div key={text}>{text}</div>
+          ))}
+      </td>
+    );
+  }
+  return (
+    <>
+      {[bytes, error, same, speed].map((text, k) => (
+        <td key={k}>{text}</td>
+      ))}
+    </>
+  );
+}
+
+function Row({ row, isNarrow }: { readonly row: Variant; readonly isNarrow: boolean }) {
+  const { dtype, file, refused } = row;
+  return (
+    <tr>
+      <th scope="row">
+        {dtype}
+        <span class="sub">{file}</span>
+      </th>
+      {refused ? (
+        <td colSpan={isNarrow ? 2 : 5}>
+          Not made: {refused.message} {refused.hint}
+        </td>
+      ) : (
+        <>
+          <Figures row={row} isNarrow={isNarrow} />
+          <td>
+            <Verdict row={row} />
+          </td>
+        </>
+      )}
+      <td>
+        {!refused && (
+          <LinkButton onClick={() => save(row)}>
+            Save<span class="visually-hidden"> {file}</span>
+          </LinkButton>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+const left = 56;
+const top = 16;
+const base = 150;
+
+/** Bytes over error, a dot for each file whose error is known. */
+function Plot({ rows }: { readonly rows: readonly Variant[] }) {
+  const [box, width] = useWidth<HTMLDivElement>(480);
+  const shown = rows
+    .flatMap(({ dtype, size_bytes, comparison }) =>
+      size_bytes !== null && comparison?.output_sqnr_db != null
+        ? [{ dtype, bytes: size_bytes, error: comparison.output_sqnr_db }]
+        : [],
+    )
+    .sort((a, b) => a.bytes - b.bytes);
+  const errors = shown.map(({ error }) => error);
+  const sizes = shown.map(({ bytes }) => bytes);
+  const [worst, best] = [Math.min(...errors), Math.max(...errors)];
+  const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
+  if (shown.length < 2 || !(best > worst)) return <div ref={box} />;
+  const x = (bytes: number) => left + ((width - left - 90) * (bytes - least)) / Math.max(most - least, 1);
+  const y = (error: number) => base - ((base - top) * (error - worst)) / (best - worst);
+  // one word for files that lie together
+  const dots: { words: string; left: number; top: number }[] = [];
+  for (const { dtype, bytes, error } of shown) {
+    const near = dots.find((dot) => Math.abs(dot.left - x(bytes)) < 12 && Math.abs(dot.top - y(error)) < 12);
+    if (near) near.words += `, ${dtype}`;
+    else dots.push({ words: dtype, left: x(bytes), top: y(error) });
+  }
+  return (
+    <div ref={box} class="tradeoff-plot">
+      <svg
+        width={width}
+        height={base + 28}
+        role="img"
+        aria-label={`Output SQNR over bytes: ${shown.map((one) => `${one.dtype} ${fixed(one.error, 1)} dB at ${bytesText(one.bytes)}`).join(', ')}`}
+      >
+        <path class="axis" d={`M${left} ${top}V${base + 6}H${width - 20}`} />
+        {[best, worst].map((error) => (
+          <text key={error} x={left - 8} y={y(error) + 4} text-anchor="end">
+            {fixed(error, 1)}
+          </text>
+        ))}
+        <text x={left} y={base + 24}>
+          {bytesText(least)}
+        </text>
+        <text x={x(most)} y={base + 24} text-anchor="middle">
+          {bytesText(most)}
+        </text>
+        {shown.map(({ dtype, bytes, error }) => (
+          <circle key={dtype} class="training-point" cx={x(bytes)} cy={y(error)} r="4" />
+        ))}
+        {dots.map((dot) => (
+          <text key={dot.words} x={dot.left + 8} y={dot.top - 4}>
+            {dot.words}
+          </text>
+        ))}
+      </svg>
+      <p class="soft">Output SQNR in dB over the bytes of the file.</p>
+    </div>
+  );
+}
+
+export function VariantsTable({ inputs, limit }: { readonly inputs: Inputs | null; readonly limit: number }) {
+  const shown = variants.value && variants.value.dataKey === inputs?.dataKey ? variants.value.rows : [];
+  const isNarrow = useMedia('(max-width: 40em)');
+  const problem = variantsProblem.value;
+  const judged = shown.find(({ comparison }) => comparison);
+  return (
+    <>
+      {problem && <ProblemCard problem={problem} onDismiss={() => (variantsProblem.value = null)} />}
+      <Plot rows={shown} />
+      {shown.length > 0 && (
+        <table class="figures">
+          <caption>
+            {judged?.comparison
+              ? `Judged on ${count(judged.comparison.samples)} samples${judged.held_aside ? '' : ', those they were made with'}; speeds are forecasts. `
+              : ''}
+            The names are those that transformers.js looks for.
+          </caption>
+          <thead>
+            <tr>
+              {['File', ...(isNarrow ? ['Cost'] : ['Size', 'SQNR', 'Same answers', 'Speed']), 'Verdict'].map(
+                (title) => (
+                  <th key={title} scope="col">
+                    {title}
+                  </th>
+                ),
+              )}
+              <th scope="col">
+                <span class="visually-hidden">Download</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row) => (
+              <Row key={row.dtype} row={row} isNarrow={isNarrow} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      <div class="actions">
+        {making.value !== null ? (
+          <>
+            <span class="soft" role="status">
+              {making.value} …
+            </span>
+            <LinkButton onClick={cancelVariants}>Cancel</LinkButton>
+          </>
+        ) : (
+          <LinkButton disabled={!canQuantize.value} onClick={() => inputs && void makeVariants(inputs, limit)}>
+            {shown.length > 0 ? 'Make them again' : 'Make all variants'}
+          </LinkButton>
+        )}
+      </div>
+    </>
+  );
+}
