@@ -153,7 +153,10 @@ TEST_CASE("an output or a part of one that is lost is not hidden by the others")
     return verdict_of(report);
   };
   REQUIRE(with_scores_of(15).usability == Usability::kUsable);
-  REQUIRE(with_scores_of(8).usability == Usability::kUsableWithCare);
+  REQUIRE(with_scores_of(10).usability == Usability::kUsable);
+  REQUIRE(with_scores_of(9.9).usability == Usability::kNotUsable);
+  output.kept = evaluate::Agreement{64, 64};
+  REQUIRE(with_scores_of(9.9).usability == Usability::kUsableWithCare);
   REQUIRE(with_scores_of(3).usability == Usability::kUsableWithCare);
   REQUIRE(with_scores_of(2.9).usability == Usability::kNotUsable);
   REQUIRE(with_scores_of(0).usability == Usability::kNotUsable);
@@ -171,6 +174,20 @@ TEST_CASE("an output or a part of one that is lost is not hidden by the others")
     REQUIRE_THAT(verdict_of(report).reason, Contains(" dB in \"scores\" on 64 samples") && !Contains("boxes"));
   }
   REQUIRE_THAT(verdict_of(report).reason, Contains("\"scores\" keeps 2.0 dB"));
+}
+
+TEST_CASE("below 10 dB values are usable with care only where single samples made them so") {
+  report::Report report = compared(9.9);
+  report.comparison->outputs = {{"y", 9.9}};
+  report::OutputComparison& output = report.comparison->outputs[0];
+  for (const auto& [error, usability] : {std::pair(0.28, Usability::kNotUsable), std::pair(0.11, Usability::kNotUsable),
+                                         std::pair(0.09, Usability::kUsableWithCare)}) {
+    output.error_to_spread = error;
+    CHECK(verdict_of(report).usability == usability);
+  }
+  output.error_to_spread = 0.28;
+  report.comparison->output_sqnr_db = output.sqnr_db = 10;
+  CHECK(verdict_of(report).usability == Usability::kUsableWithCare);
 }
 
 TEST_CASE("advice names what can be done about an output of unlike values") {

@@ -136,12 +136,24 @@ std::string significant(double value) {
   return text;
 }
 
-/// Outputs, and parts of them, that lost much beside others, from that at `first`.
+/// Even a few answers say that not enough are kept.
+bool are_lost(const evaluate::Agreement& kept) {
+  return kept.count > 0 && evaluate::wilson_interval(kept.same, kept.count).upper < kFairAgreement;
+}
+
+/// What is kept of it speaks for it, and not its values alone.
+bool speaks(const std::optional<evaluate::Agreement>& kept) {
+  return kept && (kept->count >= kEnoughAnswers || are_lost(*kept));
+}
+
+/// Outputs, and parts of them, that lost much beside others, from that at `first`: below 10 dB they are as little worth
+/// as an output that stands alone, unless what is kept of the output speaks for it.
 void judge_parts(const Comparison& comparison, size_t first, Verdict& verdict) {
-  const auto judge = [&](const std::optional<double>& decibels, const std::string& keeps, const std::string& where) {
+  const auto judge = [&](const OutputComparison& output, const std::optional<double>& decibels,
+                         const std::string& keeps, const std::string& where) {
     if (!decibels || *decibels >= kFairDecibels) return false;
-    verdict.usability =
-        worse(verdict.usability, *decibels < kLostDecibels ? Usability::kNotUsable : Usability::kUsableWithCare);
+    const bool is_lost = *decibels < kLostDecibels || !speaks(output.kept);
+    verdict.usability = worse(verdict.usability, is_lost ? Usability::kNotUsable : Usability::kUsableWithCare);
     verdict.reason += "; " + keeps + " " + number(*decibels) + " dB" + where;
     return true;
   };
@@ -149,11 +161,11 @@ void judge_parts(const Comparison& comparison, size_t first, Verdict& verdict) {
     const OutputComparison& output = comparison.outputs[i];
     if (comparison.outputs.size() > 1 &&
         (output.kind == OutputKind::kValues || (output.kind == OutputKind::kBoxes && !output.kept)))
-      judge(loss_of(output), "\"" + output.name + "\" keeps", {});
+      judge(output, loss_of(output), "\"" + output.name + "\" keeps", {});
     for (size_t k = 1; k < output.parts.size(); ++k) {
       const OutputPart& large = output.parts[0];
       const OutputPart& small = output.parts[k];
-      const bool lost = judge(small.sqnr_db,
+      const bool lost = judge(output, small.sqnr_db,
                               std::string(small.kind == OutputKind::kScores ? "the scores of" : "the small values of") +
                                   " \"" + output.name + "\" keep",
                               " (those at " + small.indices + " of axis " + std::to_string(small.axis) + " reach to " +
@@ -229,11 +241,6 @@ Usability by_kept(const OutputComparison& output, const std::optional<double>& l
   return usability;
 }
 
-/// Even a few answers say that not enough are kept.
-bool are_lost(const evaluate::Agreement& kept) {
-  return kept.count > 0 && evaluate::wilson_interval(kept.same, kept.count).upper < kFairAgreement;
-}
-
 /// Each output in its own measure, from that at `first`; whether one was judged by its values.
 bool judge_outputs(const Comparison& comparison, size_t first, double optimism, Verdict& verdict) {
   bool has_values = false;
@@ -248,7 +255,7 @@ bool judge_outputs(const Comparison& comparison, size_t first, double optimism, 
     }
     auto loss = loss_of(output);
     if (loss) *loss -= optimism;
-    if (output.kept && (output.kept->count >= kEnoughAnswers || are_lost(*output.kept))) {
+    if (speaks(output.kept)) {
       // Which of the samples is nearest may turn on a hair, unless for most it is another one.
       const bool turns = output.kind == OutputKind::kEmbedding && 2 * output.kept->same >= output.kept->count;
       const Usability usability = by_kept(output, loss);
@@ -291,6 +298,16 @@ void judge_answers(const evaluate::Agreement& agreement, const Comparison& compa
   judge_parts(comparison, 1, verdict);
 }
 
+/// Of an output below 10 dB over all samples together. Values that lost much in the median sample too are lost: no
+/// single sample made it so.
+Usability by_lowest(const Comparison& comparison, double optimism) {
+  const OutputComparison* lowest = lowest_output(comparison);
+  if (lowest == nullptr || lowest->kind != OutputKind::kValues || speaks(lowest->kept))
+    return Usability::kUsableWithCare;
+  return by_decibels(*loss_of(*lowest) - optimism) == Usability::kUsable ? Usability::kUsableWithCare
+                                                                         : Usability::kNotUsable;
+}
+
 void judge_values(const Report& report, const Comparison& comparison, Verdict& verdict) {
   verdict.reason = decibels_text(comparison, "Output SQNR ", " on " + samples_text(comparison.samples));
   const double optimism = optimism_of(report, comparison);
@@ -299,7 +316,7 @@ void judge_values(const Report& report, const Comparison& comparison, Verdict& v
   if (!has_values && std::all_of(comparison.outputs.begin(), comparison.outputs.end(),
                                  [](const OutputComparison& output) { return output.kind == OutputKind::kClasses; }))
     verdict.usability = by_decibels(pooled);
-  if (pooled < kFairDecibels) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
+  if (pooled < kFairDecibels) verdict.usability = worse(verdict.usability, by_lowest(comparison, optimism));
   judge_parts(comparison, 0, verdict);
 }
 
