@@ -146,9 +146,7 @@ const licensed = (license) => [
 
 /** CycloneDX 1.5, without a date, so that the same build writes the same bytes. */
 function materials(components) {
-  const { version } = /project\(tersor VERSION (?<version>[\d.]+)/.exec(
-    readFileSync(path.join(root, 'CMakeLists.txt'), 'utf8'),
-  ).groups;
+  const { version } = JSON.parse(readFileSync(path.join(root, 'project.json'), 'utf8'));
   const own = { type: 'application', name: 'tersor', version, licenses: licensed('Apache-2.0') };
   const list = components.map(({ name, version: of, license, purl, holds }) => ({
     type: 'library',

@@ -142,8 +142,8 @@ def _quantized(
         preprocessing = followed.get("preprocessing")
     data, known = None, []
     if samples is not None:
-        data, with_labels = open_samples(opened, samples, preprocessing)
-        known = labels_of(data, labels if labels is not None else with_labels)
+        data, labels = open_samples(opened, samples, preprocessing, labels)
+        known = labels_of(data, labels)
     if limit is None and followed is not None:
         used = followed["data_set"]
         limit = used["samples"] if used["samples"] < used["of"] else 0 if limits is not None else None
@@ -214,8 +214,8 @@ def tradeoff(
     require_no_argument(fields, tradeoff)
     opened = open_model(model)
     settings = settings_of(opened, platform, config, fields, preset, overrides, framework_info, keep_float=keep_float)
-    data, with_labels = open_samples(opened, samples, preprocessing)
-    known = labels_of(data, labels if labels is not None else with_labels)
+    data, labels = open_samples(opened, samples, preprocessing, labels)
+    known = labels_of(data, labels)
     text = as_json(settings, "config")
     return json.loads(_core.tradeoff(opened, data, text, known, calibration_samples, points, threads, progress))
 
@@ -334,6 +334,13 @@ def variants(
     return rows()
 
 
+def _labels_for_metric(data: _core.OpenData, labels: Any) -> Any:
+    """What a metric of one's own is called with: labels as they were given, else the class numbers of a file or of folders."""
+    if labels is None or isinstance(labels, (str, os.PathLike)):
+        return numpy.array(labels_of(data, labels), numpy.int64)
+    return labels
+
+
 def evaluate(
     model: Model,
     samples: Samples,
@@ -359,11 +366,9 @@ def evaluate(
     other = None if reference is None else open_model(reference)
     if other is not None:  # a .tflite file has channels last
         opened, other = _core.as_made_from(opened, other), _core.as_made_from(other, opened)
-    data, with_labels = open_samples(opened, samples, preprocessing)
+    data, labels = open_samples(opened, samples, preprocessing, labels)
     if callable(metric):
-        given = labels if labels is not None else with_labels
-        if given is None or isinstance(given, (str, os.PathLike)):
-            given = numpy.array(labels_of(data, given), numpy.int64)
+        given = _labels_for_metric(data, labels)
         found: dict[str, Any] = {"metric": getattr(metric, "__name__", "metric"), "count": data.size}
         for key, one in (("value", opened), ("reference_value", other)):
             if one is not None:
@@ -371,7 +376,7 @@ def evaluate(
         return found
     known: list[int] = []
     if metric != "answers":
-        known = labels_of(data, labels if labels is not None else with_labels, group)
+        known = labels_of(data, labels, group)
     if metric is None:
         metric = "top1" if known else "answers"
     if not known and metric != "answers":
@@ -398,11 +403,11 @@ def compare(
     the labels, as of `evaluate()`: `metric` in the answer has what it returns of both models, {"float": ..., "quantized": ...}."""
     opened = open_model(model)
     other = open_model(quantized.bytes if isinstance(quantized, Result) else quantized)
-    data, with_labels = open_samples(opened, samples, preprocessing)
+    data, labels = open_samples(opened, samples, preprocessing, labels)
     roles = json.dumps(dict(output_roles or {}))
     compared = json.loads(_core.compare(opened, other, data, runtime, classes, roles, threads, progress))
     if metric is not None:
-        given = labels if labels is not None else with_labels
+        given = _labels_for_metric(data, labels)
         outputs = [_outputs(one, data, runtime, threads, progress) for one in (opened, other)]
         compared["metric"] = dict(zip(("float", "quantized"), (metric(one, given) for one in outputs)))
     return compared

@@ -303,12 +303,14 @@ class _Collected:
         return files
 
 
-def open_samples(model: _core.OpenModel, samples: Samples, preprocessing: Any) -> tuple[_core.OpenData, Any]:
-    """The data set, and the labels that came with it (None without). Says what has no effect, and what was guessed."""
+def open_samples(
+    model: _core.OpenModel, samples: Samples, preprocessing: Any, labels: Any = None
+) -> tuple[_core.OpenData, Any]:
+    """The data set, and `labels`, else those that came with it (None without). Says what has no effect or was guessed."""
     described = "" if preprocessing is None else preprocessing
     if not isinstance(described, str):
         described = as_json(described, "preprocessing")
-    data, labels = _opened_samples(model, samples, described)
+    data, with_labels = _opened_samples(model, samples, described)
     remark = ""
     if described and not data.is_preprocessed and data.label_offset == 0:
         remark = (
@@ -319,7 +321,7 @@ def open_samples(model: _core.OpenModel, samples: Samples, preprocessing: Any) -
         remark = f'no preprocessing was given; guessed "{data.guess}" from the model\'s input'
     if remark:
         warnings.warn(remark, stacklevel=outside())
-    return data, labels
+    return data, with_labels if labels is None else labels
 
 
 def _opened_samples(model: _core.OpenModel, samples: Samples, described: str) -> tuple[_core.OpenData, Any]:

@@ -95,6 +95,23 @@ describe.each([
   });
 });
 
+const fields = JSON.parse(run('config', '--defaults').stdout);
+const platforms = JSON.parse(run('platforms', '--json').stdout).map(({ name }) => name);
+test.each([
+  ['bash', /--set\) words='(.*)'/, /--explain\) words='(.*)'/, /1:\*:platforms\) words='(.*)'/],
+  ['zsh', /--set\[.*compadd -S "" -- (.*)\}'/, /--explain\[.*:\((.*)\)'/, /':name:\((any .*)\)'/],
+  ['fish', /from quantize' -l set -x -a '(.*?)'/, / -l explain -x -a '(.*?)'/, /from platforms' -f -a '(.*)'/],
+])('%s knows every field and every platform', (shell, set, explain, platform) => {
+  const { stdout } = run('help', '--completion', shell);
+  const words = (pattern) => pattern.exec(stdout)[1].split(' ');
+  assert.deepEqual(words(explain), Object.keys(fields));
+  assert.deepEqual(
+    words(set),
+    Object.keys(fields).map((name) => `${name}=`),
+  );
+  assert.deepEqual(words(platform), [...new Set(platforms)]);
+});
+
 test('bash completes commands, options and words, and leaves files to itself', () =>
   withFolder((folder) => {
     const script = path.join(folder, 'completion');
@@ -111,4 +128,8 @@ test('bash completes commands, options and words, and leaves files to itself', (
     assert.deepEqual(completed('quantize', '--prefer', 'acc'), ['accuracy']);
     assert.deepEqual(completed('quantize', '--platform', 'tensor'), ['tensorrt']);
     assert.deepEqual(completed('quantize', 'mod'), ['']);
+    assert.deepEqual(completed('platforms', 'tflite-m'), ['tflite-micro']);
+    assert.deepEqual(completed('platforms', '--js'), ['--json']);
+    assert.deepEqual(completed('quantize', 'model.onnx', '--set', 'weights_n'), ['weights_n_bits=']);
+    assert.deepEqual(completed('config', '--explain', 'weights_n'), ['weights_n_bits']);
   }));

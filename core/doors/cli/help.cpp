@@ -10,10 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "core/base/json.h"
 #include "core/base/names.h"
 #include "core/cli/command.h"
 #include "core/cli/print.h"
 #include "core/config/preference.h"
+#include "core/config/quantization_config.h"
+#include "core/job/job.h"
 #include "core/simulate/profile.h"
 #include "core/tpc/builtin.h"
 
@@ -63,15 +66,39 @@ std::vector<std::string> words_of() {
   return words;
 }
 
-/// What an option's value may be, where that is a word out of few.
+std::vector<std::string> platform_names() {
+  std::vector<std::string> names;
+  for (const tpc::PlatformLabel& one : tpc::builtin_platforms())
+    if (std::find(names.begin(), names.end(), one.name) == names.end()) names.push_back(one.name);
+  return names;
+}
+
+/// Of the configuration, each followed by `end`.
+std::vector<std::string> field_names(const char* end = "") {
+  std::vector<std::string> names;
+  for (const Json& field : config::describe_quantization_config())
+    names.push_back(field.at("name").get<std::string>() + end);
+  return names;
+}
+
+/// What an option's value may be, where that is a word out of few, or begins with one that ends in "=".
 std::vector<std::string> values_of(const std::string& long_name) {
   if (long_name == "--runtime") return words_of<simulate::Profile>();
   if (long_name == "--prefer") return words_of<config::Preference>();
-  std::vector<std::string> names;
-  if (long_name == "--platform")
-    for (const tpc::PlatformLabel& one : tpc::builtin_platforms())
-      if (std::find(names.begin(), names.end(), one.name) == names.end()) names.push_back(one.name);
-  return names;
+  if (long_name == "--platform") return platform_names();
+  if (long_name == "--explain") return field_names();
+  if (long_name == "--set") return field_names("=");
+  if (long_name == "--completion") return {"bash", "zsh", "fish"};
+  return {};
+}
+
+/// What a command's arguments may be, where that is a word out of few; files else.
+std::vector<std::string> arguments_of(const CLI::App& program, const std::string& command) {
+  std::vector<std::string> words;
+  if (command == "help")
+    for (const CLI::App* one : commands_of(program)) words.push_back(one->get_name());
+  if (command == "platforms") return platform_names();
+  return words;
 }
 
 std::string replaced(std::string text, const std::map<char, std::string>& by) {
@@ -98,8 +125,8 @@ void print_manual_options(const std::vector<const CLI::Option*>& options) {
 }
 
 void print_manual(const CLI::App& program) {
-  print(".TH TERSOR 1 \"\" \"tersor %s\" \"User Commands\"\n.SH NAME\ntersor \\- %s\n", TERSOR_VERSION,
-        in_manual(program.get_description()).c_str());
+  print(".TH TERSOR 1 \"\" \"tersor %s\" \"User Commands\"\n.SH NAME\ntersor \\- %s\n",
+        std::string(tool_version()).c_str(), in_manual(program.get_description()).c_str());
   print(".SH SYNOPSIS\n.B tersor\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]\n.SH OPTIONS\n");
   print_manual_options(options_of(program, false));
   print(".SH COMMANDS\n");
@@ -119,13 +146,7 @@ std::string option_words(const CLI::App& command) {
   return joined(words, " ");
 }
 
-std::string command_words(const CLI::App& program) {
-  std::vector<std::string> words;
-  for (const CLI::App* one : commands_of(program)) words.push_back(one->get_name());
-  return joined(words, " ");
-}
-
-const char* const kWithWords[] = {"--platform", "--prefer", "--runtime"};
+const char* const kWithWords[] = {"--platform", "--prefer", "--runtime", "--explain", "--set", "--completion"};
 
 void print_bash(const CLI::App& program) {
   print(
@@ -136,16 +157,19 @@ void print_bash(const CLI::App& program) {
       "  case $before in\n");
   for (const char* name : kWithWords) print("    %s) words='%s' ;;\n", name, joined(values_of(name), " ").c_str());
   print("  esac\n  if [ -z \"$words\" ]; then\n    case $((COMP_CWORD > 1)):$word:${COMP_WORDS[1]} in\n");
-  print("      0:*) words='%s %s' ;;\n", command_words(program).c_str(), option_words(program).c_str());
-  print("      1:*:help) words='%s %s' ;;\n", command_words(program).c_str(),
-        option_words(*program.get_subcommand("help")).c_str());
-  for (const CLI::App* one : commands_of(program))
-    if (one->get_name() != "help")
-      print("      1:-*:%s) words='%s' ;;\n", one->get_name().c_str(), option_words(*one).c_str());
+  print("      0:*) words='%s %s' ;;\n", joined(arguments_of(program, "help"), " ").c_str(),
+        option_words(program).c_str());
+  for (const CLI::App* one : commands_of(program)) {
+    const std::string name = one->get_name(), arguments = joined(arguments_of(program, name), " ");
+    print("      1:-*:%s) words='%s' ;;\n", name.c_str(), option_words(*one).c_str());
+    if (!arguments.empty()) print("      1:*:%s) words='%s' ;;\n", name.c_str(), arguments.c_str());
+  }
   print(
       "    esac\n"
       "  fi\n"
       "  [ -z \"$words\" ] || COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+      "  case ${COMPREPLY-} in *=) compopt -o nospace 2> /dev/null ;; esac\n"
+      "  return 0\n"
       "}\n"
       "complete -o default -F _tersor tersor\n");
 }
@@ -155,12 +179,18 @@ std::string quoted(const std::string& text) {
   return "'" + replaced(text, {{'\'', "'\\''"}, {'\n', " "}}) + "'";
 }
 
+/// An action of _arguments; after "=" no space follows.
+std::string zsh_words(const std::vector<std::string>& words) {
+  const std::string all = joined(words, " ");
+  return all.back() == '=' ? "{compadd -S \"\" -- " + all + "}" : "(" + all + ")";
+}
+
 std::string zsh_argument(const CLI::Option& option, const std::string& name) {
   const std::map<char, std::string> special = {{'[', "\\["}, {']', "\\]"}, {':', "\\:"}};
   std::string text = name + "[" + replaced(option.get_description(), special) + "]";
   if (takes_value(option)) {
     const auto words = values_of("--" + (option.get_lnames().empty() ? std::string() : option.get_lnames()[0]));
-    text += ":value:" + (words.empty() ? std::string("_files") : "(" + joined(words, " ") + ")");
+    text += ":value:" + (words.empty() ? std::string("_files") : zsh_words(words));
   }
   return quoted((option.get_items_expected_max() > 1 ? "*" : "") + text);
 }
@@ -178,11 +208,8 @@ void print_zsh(const CLI::App& program) {
     print("  %s)\n    shift words; (( CURRENT-- ))\n    _arguments", one->get_name().c_str());
     for (const CLI::Option* option : options_of(*one, false))
       for (const std::string& name : names_of(*option)) print(" \\\n      %s", zsh_argument(*option, name).c_str());
-    if (one->get_name() == "help")
-      print(" \\\n      ':command:(%s)'", command_words(program).c_str());
-    else
-      print(" \\\n      '*:file:_files'");
-    print(" ;;\n");
+    const std::vector<std::string> arguments = arguments_of(program, one->get_name());
+    print(" \\\n      '%s' ;;\n", arguments.empty() ? "*:file:_files" : (":name:" + zsh_words(arguments)).c_str());
   }
   print("esac\n");
 }
@@ -195,8 +222,10 @@ void print_fish(const CLI::App& program) {
   print("# fish completion of tersor: made by tersor help --completion fish\n");
   for (const CLI::App* one : commands_of(program))
     line("-n __fish_use_subcommand -f -a " + one->get_name() + described(one->get_description()));
-  line("-n '__fish_seen_subcommand_from help' -f -a '" + command_words(program) + "'");
-  for (const CLI::App* one : commands_of(program))
+  for (const CLI::App* one : commands_of(program)) {
+    const std::vector<std::string> arguments = arguments_of(program, one->get_name());
+    if (!arguments.empty())
+      line("-n '__fish_seen_subcommand_from " + one->get_name() + "' -f -a '" + joined(arguments, " ") + "'");
     for (const CLI::Option* option : options_of(*one, false)) {
       std::string text = "-n '__fish_seen_subcommand_from " + one->get_name() + "'";
       for (const std::string& name : option->get_snames()) text += " -s " + name;
@@ -206,6 +235,7 @@ void print_fish(const CLI::App& program) {
       if (takes_value(*option)) text += words.empty() ? " -r" : " -x -a '" + joined(words, " ") + "'";
       line(text + described(option->get_description()));
     }
+  }
 }
 
 void print_command(const CLI::App& program, const std::string& name) {

@@ -19,6 +19,7 @@
 #include "core/cli/large_pages.h"
 #include "core/cli/print.h"
 #include "core/cli/progress_line.h"
+#include "core/job/job.h"
 
 namespace tersor::cli {
 
@@ -184,7 +185,7 @@ void refuse_empty_values(CLI::App& app) {
 int run(int argc, char** argv) {
   const bool json = wants_json(argc, argv);
   CLI::App program("Quantizes float ONNX models to int8 on your own samples.", "tersor");
-  program.set_version_flag("--version", "tersor " TERSOR_VERSION);
+  program.set_version_flag("--version", "tersor " + std::string(tool_version()));
   program.require_subcommand(1);
   program.footer("Exit status:\n  0  done\n  1  an error that was explained on standard error\n  2  wrong usage");
   program.get_formatter()->column_width(36);

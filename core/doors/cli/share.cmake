@@ -18,7 +18,7 @@ add_custom_command(OUTPUT "${manual}.gz" "${bash}" "${zsh}" "${fish}" VERBATIM D
 find_program(TERSOR_NODE node)
 if(TERSOR_NODE AND EXISTS /usr/share/doc/libhwy-dev/copyright)  # it reads what the distribution's packages state
   add_custom_command(OUTPUT "${notices}" "${share}/doc/tersor/sbom.cdx.json" VERBATIM
-    DEPENDS "${PROJECT_SOURCE_DIR}/scripts/notices.mjs" "${PROJECT_SOURCE_DIR}/CMakeLists.txt"
+    DEPENDS "${PROJECT_SOURCE_DIR}/scripts/notices.mjs" "${PROJECT_SOURCE_DIR}/project.json"
     COMMAND "${TERSOR_NODE}" "${PROJECT_SOURCE_DIR}/scripts/notices.mjs" program "${notices}")
 else()
   set(notices "")

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// By hand, because std::regex takes exponential time and recurses by letter, and RE2 brings Abseil, which no
+// distribution has for WebAssembly and which is many times the size of this file there.
 #include "core/framework/name_pattern.h"
 
 #include <algorithm>
