@@ -222,6 +222,8 @@ class Metrics(unittest.TestCase):
         self.assertIn("layers", compared)
         mean = tersor.evaluate(MODEL, samples, metric=lambda outputs, labels: len(labels))
         self.assertEqual(mean["value"], 0)
+        seen = tersor.compare(MODEL, made, samples, metric=lambda outputs, labels: labels.dtype.name)
+        self.assertEqual(seen["metric"], {"float": "int64", "quantized": "int64"})
 
 
 class Commands(unittest.TestCase):
