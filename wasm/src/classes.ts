@@ -28,7 +28,55 @@ export type ThresholdSelectionMethod = types.ThresholdSelectionMethod;
 
 export const MIN_THRESHOLD = 2 ** -16;
 
+const documented = {
+  activation_threshold_method: ThresholdSelectionMethod.MSE,
+  weights_threshold_method: ThresholdSelectionMethod.MSE,
+  activation_quantization_method: QuantizationMethod.SYMMETRIC_UNIFORM,
+  weights_quantization_method: QuantizationMethod.SYMMETRIC_UNIFORM,
+  activation_n_bits: 8,
+  weights_n_bits: 8,
+  relu_unbound_correction: false,
+  weights_bias_correction: true,
+  weights_per_channel_threshold: true,
+  input_scaling: false,
+  enable_weights_quantization: true,
+  enable_activation_quantization: true,
+  shift_negative_activation_correction: false,
+  activation_channel_equalization: false,
+  z_threshold: Infinity,
+  min_threshold: MIN_THRESHOLD,
+  l_p_value: 2,
+  shift_negative_ratio: 0.25,
+  shift_negative_threshold_recalculation: false,
+} satisfies types.QuantizationConfig;
+
+/**
+ * The document's configuration: a field that is not given reads as the document's default, and as the `config` of a call a
+ * value brings the preset `requirements`. A plain object changes our defaults.
+ */
 export const QuantizationConfig = describedByDefaults<types.QuantizationConfig>();
+Object.assign(QuantizationConfig.prototype as object, documented);
+
+/**
+ * `config` and preset of a call. Beside a platform that is named, what a platform decides is the platform's where a value of
+ * the class holds the document's default.
+ */
+export function configAsGiven(
+  config: types.QuantizationConfig | undefined,
+  preset: types.Preset | undefined,
+  platform?: types.Platform,
+): { readonly config: types.QuantizationConfig; readonly preset: types.Preset | null } {
+  if (!(config instanceof QuantizationConfig)) return { config: config ?? {}, preset: preset ?? null };
+  const open: Record<string, null> = {};
+  if (platform !== undefined && !/^any(@|$)/.test(typeof platform === 'string' ? platform : ''))
+    for (const name of Object.keys(documented) as (keyof typeof documented)[])
+      if (
+        /_(quantization|quantization_method|n_bits|per_channel_threshold)$/.test(name) &&
+        config[name] === documented[name]
+      )
+        open[name] = null;
+  return { config: { ...config, ...open }, preset: preset ?? 'requirements' };
+}
 export type QuantizationConfig = types.QuantizationConfig;
 
 export const MixedPrecisionQuantizationConfig = describedByDefaults<types.MixedPrecisionQuantizationConfig>();
@@ -149,12 +197,18 @@ export class OperationsSetToLayers {
   constructor(
     readonly op_set_name: string,
     readonly layers: types.Layers,
+    readonly attr_mapping?: types.AttrMapping,
   ) {}
 }
 
 /** Sets with their layers, as `custom_tpc_opset_to_layer` of a QuantizationConfig takes them. */
 export const OperationsToLayers = function (op_sets_to_layers: readonly OperationsSetToLayers[] = []) {
-  return Object.fromEntries(op_sets_to_layers.map(({ op_set_name, layers }) => [op_set_name, layers]));
+  return Object.fromEntries(
+    op_sets_to_layers.map(({ op_set_name, layers, attr_mapping }) => [
+      op_set_name,
+      attr_mapping ? { layers, attr_mapping } : layers,
+    ]),
+  );
 } as unknown as new (op_sets_to_layers?: readonly OperationsSetToLayers[]) => types.OpsetToLayers;
 export type OperationsToLayers = types.OpsetToLayers;
 

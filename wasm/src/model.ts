@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { configAsGiven } from './classes.js';
 import { sentence, TersorError } from './error.js';
 import { given } from './given.js';
 import { abortable, runJob } from './job.js';
@@ -236,8 +237,7 @@ export class OpenModel implements Model {
     checkMappings(options.frameworkInfo);
     const settings = {
       platform: options.platform ?? null,
-      config: options.config ?? {},
-      preset: options.preset ?? null,
+      ...configAsGiven(options.config, options.preset, options.platform),
       overrides: options.overrides ?? null,
       framework_info: options.frameworkInfo ?? null,
       recipe: options.recipe ?? null,

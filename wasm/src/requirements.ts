@@ -4,7 +4,7 @@
 // in the form of their JSON. Types only; docs/requirements.md says what stands behind each name.
 
 import type { QuantizationConfig } from './quantization_config.js';
-import type { Layers } from './types/layers.js';
+import type { AttrMapping, Layers } from './types/layers.js';
 
 export type QuantizationMethod = 'POWER_OF_TWO' | 'LUT_POT_QUANTIZER' | 'SYMMETRIC' | 'UNIFORM' | 'LUT_SYM_QUANTIZER';
 
@@ -53,6 +53,8 @@ export interface OperatorsSet {
   readonly runtime_kernel?: 'INTEGER' | 'INTEGER_FLOAT_OUTPUT' | 'FLOAT' | undefined;
   /** What the set stands for; without it the layers known for its name. */
   readonly layers?: Layers | undefined;
+  /** Which weights the configurations of the set are for; without it ONNX's own. */
+  readonly attr_mapping?: AttrMapping | undefined;
 }
 
 /** Names of operator sets that a fusing pattern treats alike. */

@@ -25,5 +25,10 @@ export interface LayerFilterParams {
 /** An operator type or a filter each. */
 export type Layers = readonly (string | LayerFilterParams)[];
 
+/** A weight's general name ("kernel_attr") to operator type to the ONNX input ("W") that has the configuration of that name. */
+export type AttrMapping = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
 /** Operator sets of a platform, each with the layers that it stands for; an empty list for none. */
-export type OpsetToLayers = Readonly<Record<string, Layers>>;
+export type OpsetToLayers = Readonly<
+  Record<string, Layers | { readonly layers: Layers; readonly attr_mapping?: AttrMapping | undefined }>
+>;
