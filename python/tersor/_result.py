@@ -102,8 +102,9 @@ class Result:
         if quantized and quantized["value"] is not None:
             counts = f"{quantized['correct']} of {quantized['count']}"
             before_ = "" if in_float is None else f", float {100 * in_float['value']:.2f} % ({in_float['correct']})"
-            where = "held aside from calibration" if report["samples"]["held_aside"] else "that calibration has seen too"
-            facts.append(("accuracy", f"{100 * quantized['value']:.2f} % ({counts}){before_}, on samples {where}"))
+            words = {True: ", on samples held aside from calibration", False: ", on samples that calibration has seen too"}
+            where = words.get(report["samples"]["held_aside"], "")
+            facts.append(("accuracy", f"{100 * quantized['value']:.2f} % ({counts}){before_}{where}"))
         if report["comparison"]:
             outputs = ", ".join(f"{one['name']} {_decibels(one['sqnr_db'])}" for one in report["comparison"]["outputs"])
             facts.append(("SQNR", outputs))

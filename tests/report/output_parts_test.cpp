@@ -56,6 +56,25 @@ TEST_CASE("values of like size have no parts, nor has what is not finite or an a
   REQUIRE(scalar.result().empty());
 }
 
+TEST_CASE("small values at both ends of an axis are a border, and parts of another axis are found beside it") {
+  // [1, 2, 5]: the first and the last two of five columns are nearly 0.
+  const auto parts_of = [](float second_row) {
+    std::vector<float> exact, other;
+    for (const float row : {1.0f, second_row})
+      for (const float column : {0.0001f, 1.0f, 0.8f, 0.0001f, 0.0002f}) {
+        exact.push_back(row * column);
+        other.push_back(exact.back() + 0.001f);
+      }
+    OutputParts parts;
+    parts.add(Shape{1, 2, 5}, exact, other);
+    return parts.result();
+  };
+  REQUIRE(parts_of(1).empty());
+  const auto found = parts_of(0.01f);
+  REQUIRE(found.size() == 2);
+  REQUIRE((found[1].axis == 1 && found[1].indices == "1"));
+}
+
 TEST_CASE("sums of parts of the samples join, by object and by state") {
   OutputParts whole, first, second;
   add_detections(whole, 20, 1, 0.1f), add_detections(whole, 20, 2, 0.2f);

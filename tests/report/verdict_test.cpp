@@ -143,6 +143,12 @@ TEST_CASE("samples held aside while corrections were tried come first where the 
   REQUIRE_THAT(verdict_of(report).reason, StartsWith("Output SQNR 62.6 dB") && Contains("; 61.0 dB on 12 samples"));
 }
 
+TEST_CASE("of samples of which nobody knows whether calibration has seen them nothing is said") {
+  report::Report report = compared(30);
+  report.samples.held_aside.reset();
+  REQUIRE_THAT(verdict_of(report).reason, !Contains("calibration") && EndsWith("."));
+}
+
 TEST_CASE("an output or a part of one that is lost is not hidden by the others") {
   report::Report report = compared(31);
   report.comparison->outputs.resize(1);

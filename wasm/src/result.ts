@@ -93,7 +93,7 @@ export class OpenResult implements QuantizedResult {
         float: options.reference ? asReported(options.reference) : before.evaluation.float,
         quantized: asReported(quantized),
       },
-      samples: { ...before.samples, evaluation: quantized.count, held_aside: feed.heldAside === true },
+      samples: { ...before.samples, evaluation: quantized.count, held_aside: feed.heldAside ?? null },
     };
     await abortable(this.#update(report), options.signal);
     return quantized;
@@ -110,7 +110,7 @@ export class OpenResult implements QuantizedResult {
     });
     const { samples: counts } = this.#report;
     const evaluation = Math.max(counts.evaluation, comparison.samples);
-    const samplesUsed = { ...counts, evaluation, held_aside: feed.heldAside === true };
+    const samplesUsed = { ...counts, evaluation, held_aside: feed.heldAside ?? null };
     await abortable(
       this.#update({ ...remarked(this.#report, feed), comparison, samples: samplesUsed }),
       options.signal,

@@ -77,7 +77,7 @@ export interface Feed {
   readonly of: number | null;
   /** They have classes of their own. */
   readonly classes?: boolean | undefined;
-  /** They are what was left aside for evaluation. */
+  /** They are what was left aside for evaluation; not there where nobody knows. */
   readonly heldAside?: boolean | undefined;
   /** What a verdict on their figures has to say. */
   readonly remarks?: readonly Diagnostic[];
@@ -369,7 +369,7 @@ export class DataSets {
         });
       }
       let chosen = await this.#chosen(of, selection);
-      const heldAside = selection?.part === 'evaluation' && chosen.length < of;
+      const heldAside = selection?.part === 'evaluation' ? chosen.length < of : undefined;
       if (limit > 0 && limit < chosen.length) {
         const spread = await this.#chosen(chosen.length, { part: 'calibration', count: limit });
         chosen = spread.map((k) => chosen[k] ?? 0);

@@ -93,7 +93,7 @@ Check check_of(const Report& report, const CheckLimits& limits) {
                 "Say how many points of accuracy may be lost, or which SQNR is needed (min_sqnr).");
   Check check;
   check.samples = report.samples.evaluation;
-  check.held_aside = report.samples.held_aside;
+  check.held_aside = report.samples.held_aside.value_or(false);
   add_answers(report, limits, check);
   if (limits.max_loss && !limits.min_sqnr && check.rows.empty())
     throw Error(ErrorCode::kInvalidArgument,

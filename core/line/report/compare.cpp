@@ -193,6 +193,11 @@ bool judges_values(OutputKind kind) {
   return kind == OutputKind::kBoxes || kind == OutputKind::kEmbedding || kind == OutputKind::kValues;
 }
 
+/// Whether small values count as much as large ones: a score near 0 says no, however near; a direction has its cosine.
+bool has_quantities(OutputKind kind) {
+  return kind == OutputKind::kBoxes || kind == OutputKind::kDetections || kind == OutputKind::kValues;
+}
+
 /// One answer for each row of a list of scores of classes, or of their numbers.
 std::optional<evaluate::Agreement> same_answers(const Tensor& a, const Tensor& b) {
   const int64_t rows = a.shape().rank() > 0 ? a.shape()[0] : 1;
@@ -619,7 +624,7 @@ Comparison Comparer::result() const {
     output.kept = kept[i];
     const bool is_number = i > 0 && is_whole(ports[i]);
     output.kind = kept[i] || is_number || judges_values(kinds[i]) ? kinds[i] : OutputKind::kValues;
-    output.parts = layers.parts[i].result(output.kind == OutputKind::kDetections);
+    if (has_quantities(output.kind)) output.parts = layers.parts[i].result(output.kind == OutputKind::kDetections);
     add_figures(by_sample[i], output);
     for (UnusualSample& one : unusual_samples(by_sample[i], output))
       comparison.unusual_samples.push_back(std::move(one));

@@ -33,6 +33,13 @@ bool all_finite(const std::vector<double>& numbers) {
   return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
 }
 
+/// Small values at both ends of an axis, and large ones between them, are those of a picture's border.
+bool is_border(const std::vector<bool>& large) {
+  const auto begin = std::find(large.begin(), large.end(), true);
+  const auto end = std::find(begin, large.end(), false);
+  return begin != large.begin() && end != large.end() && std::find(end, large.end(), true) == large.end();
+}
+
 }  // namespace
 
 void OutputParts::add(const Shape& shape, std::span<const float> reference, std::span<const float> values) {
@@ -120,16 +127,14 @@ std::vector<OutputPart> OutputParts::result(bool detections) const {
       if (axis[3 * k + 2] > 0) order.push_back({axis[3 * k + 2], k});
     std::sort(order.begin(), order.end());
     size_t cut = 0;
+    double ratio = most;
     for (size_t k = 1; k < order.size(); ++k)
-      if (const double ratio = order[k].first / order[k - 1].first; ratio >= most) most = ratio, cut = k;
-    if (cut == 0) continue;
-    parts.clear();
-    for (const bool large : {true, false}) {
-      std::vector<bool> here(axis.size() / 3, false);
-      const size_t end = large ? order.size() : cut;
-      for (size_t k = large ? cut : 0; k < end; ++k) here[static_cast<size_t>(order[k].second)] = true;
-      parts.push_back(part_of(axis, a, here, OutputKind::kValues));
-    }
+      if (const double next = order[k].first / order[k - 1].first; next >= ratio) ratio = next, cut = k;
+    std::vector<bool> large(axis.size() / 3, false), small = large;
+    for (size_t k = 0; k < order.size(); ++k) (k < cut ? small : large)[static_cast<size_t>(order[k].second)] = true;
+    if (cut == 0 || is_border(large)) continue;
+    most = ratio;
+    parts = {part_of(axis, a, large, OutputKind::kValues), part_of(axis, a, small, OutputKind::kValues)};
   }
   return parts;
 }

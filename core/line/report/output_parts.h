@@ -19,9 +19,9 @@ class OutputParts {
   void add(const Shape& shape, std::span<const float> reference, std::span<const float> values);
   void merge(const OutputParts& more);
   /// Returns the two parts, larger values first, along the axis where they differ most. Returns nothing if the largest
-  /// values differ by less than a factor of 32: then an 8-bit step for both leaves enough codes for either. Of
-  /// detections the parts are boxes and scores in any case, along the shortest axis whose values from the fifth on stay
-  /// within 1.
+  /// values differ by less than a factor of 32: then an 8-bit step for both leaves enough codes for either. Small
+  /// values at both ends of an axis are the border of a picture and no part. Of detections the parts are boxes and
+  /// scores in any case, along the shortest axis whose values from the fifth on stay within 1.
   std::vector<OutputPart> result(bool detections = false) const;
 
   /// Serializes what was gathered.

@@ -62,12 +62,13 @@ struct Evaluations {
 struct SampleCounts {
   int64_t calibration = 0;
   int64_t evaluation = 0;
-  bool held_aside = false;
+  std::optional<bool> held_aside;
 
   static constexpr auto fields() {
-    return std::make_tuple(field("calibration", &SampleCounts::calibration, "Samples calibrated with."),
-                           field("evaluation", &SampleCounts::evaluation, "Samples evaluated or compared with."),
-                           field("held_aside", &SampleCounts::held_aside, "Calibration has seen none of those."));
+    return std::make_tuple(
+        field("calibration", &SampleCounts::calibration, "Samples calibrated with."),
+        field("evaluation", &SampleCounts::evaluation, "Samples evaluated or compared with."),
+        field("held_aside", &SampleCounts::held_aside, "Calibration has seen none of those; null where nobody knows."));
   }
 };
 

@@ -203,7 +203,7 @@ std::string decibels_text(const Comparison& comparison, const char* begin, const
 /// By how many dB samples that calibration has seen promise more than others keep: a model that has not seen those held
 /// aside while corrections were tried says how much.
 double optimism_of(const Report& report, const Comparison& comparison) {
-  if (!report.trial || report.samples.held_aside) return 0;
+  if (!report.trial || report.samples.held_aside.value_or(false)) return 0;
   double most = 0;
   if (comparison.output_sqnr_db) most = std::max(most, *comparison.output_sqnr_db - report.trial->sqnr_db);
   if (!comparison.median_sqnr_db) return most;
@@ -214,7 +214,7 @@ double optimism_of(const Report& report, const Comparison& comparison) {
 std::optional<evaluate::DecibelRange> unseen_range(const Report& report, const Comparison& comparison) {
   const OutputComparison* lowest = lowest_output(comparison);
   if (lowest == nullptr || !std::isfinite(*lowest->sqnr_db)) return std::nullopt;
-  if (report.samples.held_aside) return lowest->sample_range;
+  if (report.samples.held_aside.value_or(false)) return lowest->sample_range;
   if (!report.trial && comparison.samples < kHeldFrom && lowest->sample_range) {
     const double allowance = kSeenAllowance / std::sqrt(static_cast<double>(comparison.samples));
     return evaluate::DecibelRange{lowest->sample_range->lower - allowance, lowest->sample_range->upper};
@@ -355,8 +355,10 @@ void judge_comparison(const Report& report, const Comparison& comparison, Verdic
         "; " + number(range->lower) + " to " + number(range->upper) + " dB are to be expected of unseen samples";
   else if (!comparison.agreement && decibels && std::isfinite(*decibels) && comparison.samples < kFewestToSay)
     verdict.reason += "; too few samples to say what unseen ones will have";
-  verdict.reason += std::string(comparison.samples == 1 ? ". The sample was " : ". The samples were ") +
-                    (report.samples.held_aside ? "held aside from calibration." : "seen by calibration too.");
+  if (const auto& held_aside = report.samples.held_aside)
+    verdict.reason += std::string(comparison.samples == 1 ? ". The sample was " : ". The samples were ") +
+                      (*held_aside ? "held aside from calibration" : "seen by calibration too");
+  verdict.reason += ".";
   for (const UnusualSample& one : comparison.unusual_samples)
     verdict.causes.push_back("Sample " + std::to_string(one.sample) + " reaches " + size_text(one.reaches) + " in \"" +
                              one.output + "\", where the others stay within " + size_text(one.others) +

@@ -507,8 +507,8 @@ export interface SampleCounts {
   readonly calibration: number;
   /** Samples evaluated or compared with. */
   readonly evaluation: number;
-  /** Calibration has seen none of those. */
-  readonly held_aside: boolean;
+  /** Calibration has seen none of those; null where nobody knows. */
+  readonly held_aside: boolean | null;
 }
 
 export interface Report {
