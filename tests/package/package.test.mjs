@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The packages of the program that ./scripts/package made: it runs where there is libc and nothing else.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -29,6 +29,7 @@ beforeAll(() => {
   run('tar', '-xf', archive, '-C', unpacked, '--strip-components=1');
 });
 
+const hasLintian = spawnSync('lintian', ['--version']).status === 0;
 const beside = [
   'bin/tersor',
   'share/bash-completion/completions/tersor',
@@ -45,7 +46,13 @@ test('the .deb needs libc alone, and holds program, manual page, completions and
   expect(`tersor ${run('dpkg-deb', '-f', deb, 'Version')}`).toBe(run(program, '--version'));
   const files = run('dpkg-deb', '-c', deb);
   const names = [...files.matchAll(/^-.* \.\/usr\/(.*)$/gm)].map(([, name]) => name);
-  expect(names.sort()).toEqual(beside);
+  expect(names.sort()).toEqual([...beside, 'share/doc/tersor/changelog.gz'].sort());
+});
+
+test.skipIf(!hasLintian)('lintian, where it is here, finds no error in the .deb', () => {
+  const { stdout, status } = spawnSync('lintian', ['--fail-on', 'error', deb], { encoding: 'utf8' });
+  expect(stdout.match(/^E:.*/gm) ?? []).toEqual([]);
+  expect(status).toBe(0);
 });
 
 test('the archive holds the same, made by this program', () => {
