@@ -5,6 +5,7 @@
 
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
+import { brotliDecompressSync } from 'node:zlib';
 
 /**
  * Reads or writes as a program of the system does. Emscripten names a position always, which pipes do not have; a pipe that is
@@ -29,7 +30,7 @@ fs.writeSync = asTheSystem(fs.writeSync);
 
 const start = createRequire(import.meta.url)('./dist/cli.cjs');
 await start({
-  wasmBinary: fs.readFileSync(new URL('./dist/cli.wasm', import.meta.url)),
+  wasmBinary: brotliDecompressSync(fs.readFileSync(new URL('./dist/cli.wasm.br', import.meta.url))),
   thisProgram: 'tersor',
   arguments: process.argv.slice(2),
 });

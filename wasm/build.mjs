@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants } from 'node:zlib';
 
 import { writeNotices } from '../scripts/notices.mjs';
 import { configTypes } from './config_types.mjs';
@@ -16,7 +17,7 @@ const made = (name) => here(`../build/wasm/bin/${name}`);
 /** Servers that know no .mjs send it without a type that browsers run. */
 const packed = (name) => here(`dist/${name.replace(/\.mjs$/, '.js')}`);
 const core = ['tersor.mjs', 'tersor.wasm', 'tersor-light.mjs', 'tersor-light.wasm'];
-const program = ['cli.cjs', 'cli.wasm']; // which the page does not need: scripts/build web leaves it out
+const program = 'cli'; // which the page does not need: scripts/build web leaves it out
 
 for (const name of core) {
   if (!existsSync(made(name))) {
@@ -26,8 +27,19 @@ for (const name of core) {
 }
 rmSync(here('dist'), { recursive: true, force: true }); // npm packs all that lies there
 mkdirSync(here('dist'));
-for (const name of [...core, ...program.filter((name) => existsSync(made(name)))])
-  copyFileSync(made(name), packed(name));
+for (const name of core) copyFileSync(made(name), packed(name));
+// Emscripten's loader names its file where bundlers see it, and is never asked (instantiate(), core.ts): they would put the light
+// engine into every app.
+const lightLoader = readFileSync(made('tersor-light.mjs'), 'utf8');
+const unnamed = lightLoader.replace(/new URL\(("tersor-light\.wasm"), import\.meta\.url\)/, '$1');
+if (unnamed === lightLoader) throw new Error('tersor-light.mjs names tersor-light.wasm in another way.');
+writeFileSync(packed('tersor-light.mjs'), unnamed);
+if (existsSync(made(`${program}.wasm`))) {
+  copyFileSync(made(`${program}.cjs`), packed(`${program}.cjs`));
+  // Node alone reads it (bin.mjs), and it lies in the node_modules of everybody who wants the engine.
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 22 };
+  writeFileSync(packed(`${program}.wasm.br`), brotliCompressSync(readFileSync(made(`${program}.wasm`)), { params }));
+}
 
 /** The core that was built. */
 async function builtCore() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The same app through each bundler, in Chromium: it quantizes to the bytes that Node gives.
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
@@ -33,16 +33,29 @@ async function check(folder, options) {
 
 const at = (...parts) => path.join(installed.folder, ...parts);
 
-test('Vite', async () => {
+/** Of an app that was built: the engines that it carries. */
+const engines = (folder) =>
+  readdirSync(folder, { recursive: true }).filter((name) => /\.wasm$/.test(name) && !name.includes('cache'));
+
+async function builtByVite(app, outDir) {
   const { build } = await import('vite');
-  await build({
-    root: at(),
-    base: './',
-    configFile: false,
-    logLevel: 'error',
-    build: { outDir: at('vite'), target: 'es2022' },
-  });
+  await build({ root: app, base: './', configFile: false, logLevel: 'error', build: { outDir, target: 'es2022' } });
+}
+
+test('Vite', async () => {
+  await builtByVite(at(), at('vite'));
   await check(at('vite'));
+  expect(engines(at('vite'))).toHaveLength(1);
+});
+
+test('Vite, the light engine', async () => {
+  mkdirSync(at('light'));
+  cpSync(at('index.html'), at('light/index.html'));
+  const app = readFileSync(at('main.js'), 'utf8').replace('workers: 2', 'workers: 2, light');
+  writeFileSync(at('light/main.js'), `import light from 'tersor/light';\n${app}`);
+  await builtByVite(at('light'), at('vite-light'));
+  await check(at('vite-light'));
+  expect(engines(at('vite-light'))).toHaveLength(2);
 });
 
 test("Vite's development server", async () => {
@@ -81,6 +94,7 @@ test('webpack', async () => {
   expect(stats.toJson({ all: false, errors: true, warnings: true })).toMatchObject({ errors: [], warnings: [] });
   cpSync(at('index.html'), at('webpack/index.html'));
   await check(at('webpack'));
+  expect(engines(at('webpack'))).toHaveLength(1);
 });
 
 test('Parcel', async () => {
@@ -94,6 +108,7 @@ test('Parcel', async () => {
     defaultTargetOptions: { distDir: at('parcel'), publicUrl: './', sourceMaps: false },
   }).run();
   await check(at('parcel'));
+  expect(engines(at('parcel'))).toHaveLength(1);
 }, 60_000);
 
 test('esbuild, with the worker as an entry of its own', async () => {

@@ -38,8 +38,8 @@ function locatedWorker(locateFile: types.TersorOptions['locateFile']): URL | nul
 async function compiled(options: types.TersorOptions): Promise<WebAssembly.Module> {
   const { wasmBinary, locateFile, light = false } = options;
   if (wasmBinary instanceof WebAssembly.Module) return wasmBinary;
-  if (!light) return compiledOf('tersor.wasm', wholeAt(locateFile), wasmBinary);
-  const url = located(locateFile, 'tersor-light.wasm') ?? new URL('./tersor-light.wasm', import.meta.url);
+  if (light === false) return compiledOf('tersor.wasm', wholeAt(locateFile), wasmBinary);
+  const url = located(locateFile, 'tersor-light.wasm') ?? (light === true ? lightAt() : light);
   return compiledOf('tersor-light.wasm', url, wasmBinary);
 }
 
@@ -47,6 +47,9 @@ async function compiled(options: types.TersorOptions): Promise<WebAssembly.Modul
 function wholeAt(locateFile: types.TersorOptions['locateFile']): URL {
   return located(locateFile, 'tersor.wasm') ?? new URL('./tersor.wasm', import.meta.url);
 }
+
+/** Beside the whole one, where the package lies as it is. Written so that bundlers do not find the file: for them there is light.ts. */
+const lightAt = () => new URL('tersor-light.wasm', wholeAt(undefined));
 
 async function compiledOf(
   name: string,
@@ -70,7 +73,9 @@ async function compiledOf(
           ? "Add 'wasm-unsafe-eval' to script-src in that policy, in the page's header or its meta element."
           : cannot
             ? 'WebAssembly with SIMD and exceptions is needed: Chrome 95, Firefox 100, Safari 16.4, Node 20, or newer.'
-            : `Check that ${name} is where locateFile says, and that there is a network.`,
+            : name === 'tersor-light.wasm'
+              ? "In a bundle, import light from 'tersor/light' and create the engine with { light }; else check that tersor-light.wasm is where locateFile says, and that there is a network."
+              : `Check that ${name} is where locateFile says, and that there is a network.`,
       },
       { cause: error },
     );
@@ -164,7 +169,8 @@ export class Tersor implements types.Tersor {
     signal?.throwIfAborted();
     const count = await wantedWorkers(options.workers);
     const module = await abortable(compiled(options), signal);
-    const { light = false, locateFile } = options;
+    const { locateFile } = options;
+    const light = options.light !== undefined && options.light !== false;
     const whole = light ? () => compiledOf('tersor.wasm', wholeAt(locateFile), undefined) : null;
     const url = locatedWorker(locateFile);
     const start = count === 0 ? async () => startHere() : () => startWorker(url);

@@ -52,9 +52,10 @@ export interface TersorOptions {
   readonly wasmBinary?: ArrayBuffer | Uint8Array | WasmModule | undefined;
   /**
    * Begins with tersor-light.wasm, which is less to load by what trains and by .tflite files; tersor.wasm takes its place when they are first needed.
-   * Default false. `wasmBinary` is of the file that is begun with.
+   * Default false. In a bundle, what `tersor/light` exports, which brings that file along; true where the package lies as it is.
+   * `wasmBinary` is of the file that is begun with.
    */
-  readonly light?: boolean | undefined;
+  readonly light?: boolean | URL | undefined;
   /** Where the package's files lie: 'tersor.wasm', 'tersor-light.wasm' and 'worker.js' to address. */
   readonly locateFile?: ((name: string) => string | URL) | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -7,7 +7,7 @@ import { say } from '../job/say';
 import * as state from '../job/state';
 
 /** The site begins with the engine that does not train; the other is loaded when somebody first trains. */
-export const light = true;
+export { default as light } from 'tersor/light';
 
 /** The engine, compiled away from the page; undefined where the package is to try again, and tells what is wrong. */
 export function compiled(): Promise<WebAssembly.Module | undefined> {

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tersor/light`: where the light engine lies, for create({ light }). Apart from all else, so that bundlers put that file into
+// apps that import this and into no others.
+
+export default new URL('./tersor-light.wasm', import.meta.url);
