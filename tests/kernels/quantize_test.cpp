@@ -58,7 +58,7 @@ TEST_CASE("codes stand for the numbers of their grid") {
     });
 }
 
-TEST_CASE("codes are added and multiplied as WebAssembly does, for both kinds of 8 bits") {
+TEST_CASE("codes are added and multiplied as WebAssembly does, and by one ratio, for both kinds of 8 bits") {
   std::vector<uint8_t> a, b;
   for (int i = 0; i < 256; i += 5)
     for (int j = 0; j < 256; j += 3) a.push_back(static_cast<uint8_t>(i)), b.push_back(static_cast<uint8_t>(j));
@@ -69,12 +69,20 @@ TEST_CASE("codes are added and multiplied as WebAssembly does, for both kinds of
   };
   for (const CodeGrid& of_a : kGrids)
     for (const CodeGrid& of_b : kGrids)
-      for (const CodeArithmetic op : {CodeArithmetic::kAdd, CodeArithmetic::kMul}) {
+      for (const CodeArithmetic op : {CodeArithmetic::kAdd, CodeArithmetic::kMul, CodeArithmetic::kMulByRatio}) {
         const CodeGrid to{0.31f, of_a.zero_point, of_a.is_signed};
         const float low = to.is_signed ? -128 : 0, high = to.is_signed ? 127 : 255,
                     shift = static_cast<float>(to.zero_point);
         std::vector<uint8_t> wanted;
         for (size_t k = 0; k < a.size(); ++k) {
+          if (op == CodeArithmetic::kMulByRatio) {
+            const CodeGrid unit_a{1, of_a.zero_point, of_a.is_signed}, unit_b{1, of_b.zero_point, of_b.is_signed};
+            const float ratio = of_a.scale * of_b.scale / to.scale;
+            const float v = number(unit_a, a[k]) * number(unit_b, b[k]) * ratio + shift;
+            wanted.push_back(
+                static_cast<uint8_t>(static_cast<int32_t>(std::nearbyint(std::min(std::max(v, low), high)))));
+            continue;
+          }
           const float x = number(of_a, a[k]), z = number(of_b, b[k]);
           const float v = (op == CodeArithmetic::kAdd ? x + z : x * z) / to.scale;
           const float bounded = std::min(std::max(v, low - shift), high - shift);

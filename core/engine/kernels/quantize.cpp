@@ -108,41 +108,53 @@ void WidenCodes(const uint8_t* HWY_RESTRICT q, size_t n, const CodeGrid& grid, i
   grid.is_signed ? WidenRun<true>(q, n, zero_point, y) : WidenRun<false>(q, n, zero_point, y);
 }
 
-// A plain loop once more. A code less its zero point is exact as a float.
-template <bool kMul, class A, class B>
+// A plain loop once more. A code less its zero point is exact as a float, and so is a product of two.
+template <CodeArithmetic kOp, class A, class B>
 HWY_INLINE void CombineRun(const A* HWY_RESTRICT a, const CodeGrid& of_a, const B* HWY_RESTRICT b, const CodeGrid& of_b,
                            size_t n, const CodeGrid& to, uint8_t* HWY_RESTRICT y) {
-  const float scale_a = of_a.scale, scale_b = of_b.scale, scale = to.scale, shift = static_cast<float>(to.zero_point),
+  constexpr bool kByRatio = kOp == CodeArithmetic::kMulByRatio;
+  const float scale_a = of_a.scale, scale_b = of_b.scale, scale = to.scale, ratio = scale_a * scale_b / scale,
+              zero_point = static_cast<float>(to.zero_point), shift = kByRatio ? 0 : zero_point,
               low = static_cast<float>(to.is_signed ? -128 : 0) - shift,
               high = static_cast<float>(to.is_signed ? 127 : 255) - shift;
   const int32_t zero_a = of_a.zero_point, zero_b = of_b.zero_point;
   for (size_t k = 0; k < n; ++k) {
-    const float left = scale_a * static_cast<float>(a[k] - zero_a), right = scale_b * static_cast<float>(b[k] - zero_b);
-    float steps = (kMul ? left * right : left + right) / scale;
-    steps = steps < low ? low : steps;
+    float steps;
+    if constexpr (kByRatio) {
+      steps = static_cast<float>((a[k] - zero_a) * (b[k] - zero_b)) * ratio + zero_point;
+    } else {
+      const float left = scale_a * static_cast<float>(a[k] - zero_a),
+                  right = scale_b * static_cast<float>(b[k] - zero_b);
+      steps = (kOp == CodeArithmetic::kMul ? left * right : left + right) / scale;
+    }
+    steps = steps >= low ? steps : low;
     steps = steps > high ? high : steps;
     y[k] = code_of((steps + shift) + kNoFraction);
   }
 }
 
-template <bool kMul>
+template <CodeArithmetic kOp>
 void CombineKinds(const uint8_t* a, const CodeGrid& of_a, const uint8_t* b, const CodeGrid& of_b, size_t n,
                   const CodeGrid& to, uint8_t* y) {
   const auto* signed_a = reinterpret_cast<const int8_t*>(a);
   const auto* signed_b = reinterpret_cast<const int8_t*>(b);
   if (of_a.is_signed)
-    of_b.is_signed ? CombineRun<kMul>(signed_a, of_a, signed_b, of_b, n, to, y)
-                   : CombineRun<kMul>(signed_a, of_a, b, of_b, n, to, y);
+    of_b.is_signed ? CombineRun<kOp>(signed_a, of_a, signed_b, of_b, n, to, y)
+                   : CombineRun<kOp>(signed_a, of_a, b, of_b, n, to, y);
   else
-    of_b.is_signed ? CombineRun<kMul>(a, of_a, signed_b, of_b, n, to, y) : CombineRun<kMul>(a, of_a, b, of_b, n, to, y);
+    of_b.is_signed ? CombineRun<kOp>(a, of_a, signed_b, of_b, n, to, y) : CombineRun<kOp>(a, of_a, b, of_b, n, to, y);
 }
 
 void CombineCodes(CodeArithmetic op, const uint8_t* a, const CodeGrid& of_a, const uint8_t* b, const CodeGrid& of_b,
                   size_t n, const CodeGrid& to, uint8_t* y) {
-  if (op == CodeArithmetic::kMul)
-    CombineKinds<true>(a, of_a, b, of_b, n, to, y);
-  else
-    CombineKinds<false>(a, of_a, b, of_b, n, to, y);
+  switch (op) {
+    case CodeArithmetic::kAdd:
+      return CombineKinds<CodeArithmetic::kAdd>(a, of_a, b, of_b, n, to, y);
+    case CodeArithmetic::kMul:
+      return CombineKinds<CodeArithmetic::kMul>(a, of_a, b, of_b, n, to, y);
+    case CodeArithmetic::kMulByRatio:
+      return CombineKinds<CodeArithmetic::kMulByRatio>(a, of_a, b, of_b, n, to, y);
+  }
 }
 
 }  // namespace HWY_NAMESPACE

@@ -31,10 +31,12 @@ void dequantize_codes(const uint8_t* q, size_t n, const CodeGrids& grids, float*
 /// y[k] = q[k] - zero_point.
 void widen_codes(const uint8_t* q, size_t n, const CodeGrid& grid, int16_t* y);
 
-enum class CodeArithmetic : uint8_t { kAdd, kMul };
+enum class CodeArithmetic : uint8_t { kAdd, kMul, kMulByRatio };
 
 /// y[k] = rne(min(max(v / to.scale, low - zp), high - zp) + zp), zp being to.zero_point, low and high the ends of its 8
-/// bits, and v = (a[k] - zero point) * scale op the same of b. Each operation is rounded; the quotient is no NaN.
+/// bits, and v = (a[k] - zero point) * scale op the same of b. kMulByRatio: y[k] = rne(min(max(p * r + zp, low),
+/// high)), p being the product of the differences of codes from zero points and r the one ratio of scales. Each
+/// operation is rounded; NaN gives the lowest code.
 void combine_codes(CodeArithmetic op, const uint8_t* a, const CodeGrid& of_a, const uint8_t* b, const CodeGrid& of_b,
                    size_t n, const CodeGrid& to, uint8_t* y);
 

@@ -96,9 +96,12 @@ void qlinear_binary(BinaryKind kind, Profile profile, std::span<const uint8_t> a
                     std::span<const uint8_t> b, const Grid& grid_b, std::span<uint8_t> y, const Grid& grid_y,
                     InnerBroadcast broadcast) {
   const Portable portable{kind, grid_a, grid_b, grid_y};
-  if (profile == Profile::kWasm && broadcast == InnerBroadcast::kNone) {
+  const bool by_ratio = kind == BinaryKind::kMul && profile != Profile::kWasm && profile != Profile::kArm64;
+  if ((profile == Profile::kWasm || by_ratio) && broadcast == InnerBroadcast::kNone) {
     const auto codes = [](const Grid& grid) { return kernels::CodeGrid{grid.scale, grid.zero_point, grid.is_signed}; };
-    const auto op = kind == BinaryKind::kAdd ? kernels::CodeArithmetic::kAdd : kernels::CodeArithmetic::kMul;
+    const auto op = by_ratio                   ? kernels::CodeArithmetic::kMulByRatio
+                    : kind == BinaryKind::kMul ? kernels::CodeArithmetic::kMul
+                                               : kernels::CodeArithmetic::kAdd;
     return kernels::combine_codes(op, a.data(), codes(grid_a), b.data(), codes(grid_b), y.size(), codes(grid_y),
                                   y.data());
   }
