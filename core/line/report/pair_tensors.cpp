@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -119,33 +120,29 @@ std::map<std::string, std::string> quantized_inputs(const Graph& quantized) {
 
 namespace {
 
-/// The node's input that is no constant, where there is one.
-std::optional<ValueId> sole_variable(const Graph& graph, const Node& node) {
-  std::optional<ValueId> found;
-  for (const ValueId input : node.inputs) {
-    if (!input.valid() || graph.initializer(input) != nullptr) continue;
-    if (found) return std::nullopt;
-    found = input;
-  }
-  return found;
-}
-
-/// From a tensor that the float graph has to the named one: the indices of the nodes, the last first. Empty where there
-/// is no such way of a Mul, an Add or a LayerNormalization by constants.
+/// The nodes that make the named tensor of tensors that the float graph has, in their order. Empty where others than
+/// those of a smoothing take part (correct/smooth_inputs.h).
 std::vector<size_t> way_to(const Graph& quantized, const Uses& uses, const std::string& name,
                            const Graph& float_graph) {
-  constexpr size_t kLongest = 2;
-  std::vector<size_t> way;
-  for (auto value = quantized.find(name); value && way.size() <= kLongest;) {
-    if (float_graph.find(quantized.name_of(*value))) return way;
-    const auto maker = uses.producer_index(*value);
-    if (!maker) break;
+  constexpr size_t kMost = 6;
+  std::set<size_t> way;
+  std::vector<ValueId> needed;
+  if (const auto value = quantized.find(name)) needed.push_back(*value);
+  while (!needed.empty()) {
+    const ValueId value = needed.back();
+    needed.pop_back();
+    if (quantized.initializer(value) != nullptr || float_graph.find(quantized.name_of(value))) continue;
+    const auto maker = uses.producer_index(value);
+    if (!maker) return {};
     const Node& node = quantized.nodes()[*maker];
-    if (!node.is("Mul") && !node.is("Add") && !node.is("LayerNormalization")) break;
-    way.push_back(*maker);
-    value = sole_variable(quantized, node);
+    constexpr const char* kTypes[] = {"Mul", "Add", "LayerNormalization", "Abs", "ReduceMax", "Max", "Div"};
+    if (std::none_of(std::begin(kTypes), std::end(kTypes), [&](const char* type) { return node.is(type); })) return {};
+    if (way.insert(*maker).second)
+      for (const ValueId input : node.inputs)
+        if (input.valid()) needed.push_back(input);
+    if (way.size() > kMost) return {};
   }
-  return {};
+  return {way.begin(), way.end()};
 }
 
 }  // namespace
@@ -155,9 +152,8 @@ Model with_rewritten_inputs(const Model& float_model, const Graph& quantized) {
   const Uses uses(quantized);
   for (const auto& [raw, name] : quantized_inputs(quantized)) {
     if (!name.ends_with(ptq::kSmoothed)) continue;
-    const std::vector<size_t> way = way_to(quantized, uses, name, float_model.graph);
-    for (auto index = way.rbegin(); index != way.rend(); ++index) {
-      Node node = quantized.nodes()[*index];
+    for (const size_t index : way_to(quantized, uses, name, float_model.graph)) {
+      Node node = quantized.nodes()[index];
       const std::string output = quantized.name_of(node.outputs[0]);
       if (model.graph.find(output)) continue;  // another quantizer's way passed here
       for (ValueId& input : node.inputs)

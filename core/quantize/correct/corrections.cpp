@@ -43,7 +43,7 @@ std::span<const Correction> corrections() {
        .only_for = config::Preference::kAccuracy},
       {.field = "activation_smoothing",
        .is_on = &C::activation_smoothing,
-       .reads = {.channels = true},
+       .reads = {.channels = true, .bins = true},
        .apply = smooth_inputs,
        .cost_of_leaving_out =
            "quiet channels before products share the step of loud ones; transformers lost 3 to 6 dB.",

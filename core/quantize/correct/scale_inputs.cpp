@@ -19,7 +19,7 @@ using calibrate::TensorStatistics;
 
 namespace {
 
-constexpr const char* kSuffix = "_rescaled";
+constexpr const char* kRescaled = "_rescaled";
 
 bool is_there(ValueId id) {
   return id.valid();
@@ -127,11 +127,11 @@ class InputScaler {
 
   NodeId rewrite(ValueId input, const Path& path, double factor) {
     const std::string name = graph_.name_of(input);
-    const ValueId scaled = graph_.add_unique_value(name + kSuffix, DType::kFloat32);
+    const ValueId scaled = graph_.add_unique_value(name + kRescaled, DType::kFloat32);
     graph_.value(scaled).shape = graph_.value(input).shape;
     replace_reads(graph_, input, scaled);
     passes::scale_weight(graph_, *placement_.roles[path.kernel].op, 1 / factor);
-    for (const ValueId value : path.passed) rename_moved(graph_, statistics_, value, kSuffix, factor, 0);
+    for (const ValueId value : path.passed) rename_moved(graph_, statistics_, value, kRescaled, factor, 0);
     if (const TensorStatistics* seen = statistics_.find(name)) {
       TensorStatistics of_mul = moved(*seen, factor, 0);
       of_mul.name = graph_.name_of(scaled);

@@ -18,7 +18,7 @@ using calibrate::TensorStatistics;
 namespace {
 
 constexpr const char* kSoftmaxSuffix = "_shifted";
-constexpr double kMustFallTo = 0.98;  // the step, for a shift to be worth it
+constexpr double kStepFallsTo = 0.98;  // the step, for a shift to be worth it
 
 class SoftmaxShifter {
  public:
@@ -74,7 +74,7 @@ class SoftmaxShifter {
                                        {shifted.histogram.min(), shifted.histogram.max()})
             .range;
     const float step = quant::params_of_ranges(method, grid, std::span(&range, 1)).scale[0];
-    return step <= kMustFallTo * plan->params.scale[0] ? shift : 0;
+    return step <= kStepFallsTo * plan->params.scale[0] ? shift : 0;
   }
 
   void apply(size_t index, ValueId value, double shift) {

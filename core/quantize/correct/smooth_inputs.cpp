@@ -9,6 +9,7 @@
 
 #include "core/choose/two_ends.h"
 #include "core/correct/move_statistics.h"
+#include "core/correct/row_scales.h"
 #include "core/correct/shared_kernels.h"
 #include "core/decide/role.h"
 #include "core/graph/attribute_defaults.h"
@@ -26,6 +27,8 @@ namespace {
 constexpr double kNoiseFallsTo = 0.8;    // the noise, for an input to be rewritten
 constexpr double kLowersTo = 0.98;       // over what was tried before
 constexpr double kQuietest = 1.0 / 256;  // of the largest range and of the largest weight
+/// Multiplications of a product in a run, below which the nodes of a scale per row take too large a part of its time.
+constexpr double kFewestProducts = 1 << 21;
 
 /// A kernel that reads the value in integers.
 struct Reader {
@@ -38,29 +41,35 @@ struct Reader {
   std::vector<double> power = {};  // by input: the sum of the squares of its weights
 };
 
-/// x' = (x - centre) / scale, by channel.
+/// x' = (x - centre) / scale, by channel; then by row.
 struct Smoothing {
   std::vector<double> centre, scale;
+  RowScale rows = RowScale::kNone;
 
   bool moves() const {
     return std::any_of(centre.begin(), centre.end(), [](double c) { return c != 0; });
+  }
+  bool scales() const {
+    return std::any_of(scale.begin(), scale.end(), [](double s) { return s != 1; });
   }
 };
 
 class Smoother {
  public:
-  explicit Smoother(CorrectedModel& model)
-      : graph_(model.model.graph),
+  Smoother(CorrectedModel& model, config::Preference prefer)
+      : model_(model.model),
+        graph_(model.model.graph),
         attachment_(model.attachment),
         placement_(model.placement),
         statistics_(model.statistics),
         uses_(graph_),
-        shared_(shared_kernels(graph_, placement_)) {}
+        shared_(shared_kernels(graph_, placement_)),
+        tries_rows_(prefer != config::Preference::kSpeed) {}
 
   Rewrite smooth() {
     std::vector<NodeId> inserted;
     double worst = 0, best = 1;
-    int64_t places = 0;
+    int64_t places = 0, by_row = 0;
     for (const PlacedTensor& tensor : placement_.tensors) {
       if (tensor.integer_made || !find_readers(tensor.value)) continue;
       seen_ = statistics_.find(graph_.name_of(tensor.value));
@@ -69,12 +78,14 @@ class Smoother {
       if (!(ratio <= kNoiseFallsTo)) continue;
       worst = std::max(worst, ratio), best = std::min(best, ratio);
       ++places;
+      by_row += smoothing.rows != RowScale::kNone ? 1 : 0;
       rewrite(tensor.value, smoothing, inserted);
     }
     graph_.sort_topologically();
     return {.field = "activation_smoothing",
             .places = places,
-            .what = "The predicted noise of products" + fall_text(worst, best) + ".",
+            .what = "The predicted noise of products" + fall_text(worst, best) + "." +
+                    (by_row > 0 ? " " + std::to_string(by_row) + " of them scale each row by its largest value." : ""),
             .inserted = std::move(inserted),
             .attach = [](framework::Attachment&) {}};
   }
@@ -156,30 +167,55 @@ class Smoother {
     const Smoothing plain{std::vector<double>(channels, 0.0), std::vector<double>(channels, 1.0)};
     for (Reader& reader : readers_) measure(reader, weights);
     floor(weights);
-    const double before = cost(plain);
-    std::pair<Smoothing, double> best{plain, 1};
-    const auto try_around = [&](const std::vector<double>& centre) {
+    const double before = cost(plain, 1);
+    std::pair<Smoothing, double> best{plain, 1}, by_row = best;
+    const auto take_better = [&](Smoothing tried, double reach, std::pair<Smoothing, double>& least) {
+      const double ratio = cost(tried, reach) / before;
+      if (ratio < kLowersTo * least.second) least = {std::move(tried), ratio};
+    };
+    const auto try_around = [&](const std::vector<double>& centre, RowScale rows, double reach,
+                                std::pair<Smoothing, double>& least) {
       std::vector<double> ranges(channels);
       for (size_t k = 0; k < channels; ++k)
         ranges[k] = std::max(seen_->channels[k].max - centre[k], centre[k] - seen_->channels[k].min);
       floor(ranges);
       for (int eighths = 0; before > 0 && eighths <= 8; ++eighths) {
-        Smoothing tried{centre, std::vector<double>(channels)};
+        Smoothing tried{centre, std::vector<double>(channels), rows};
         for (size_t k = 0; k < channels; ++k)
           tried.scale[k] = power_of(ranges[k], eighths) / power_of(weights[k], 8 - eighths);
         const double largest = *std::max_element(tried.scale.begin(), tried.scale.end());
         for (double& one : tried.scale) one = static_cast<float>(one / largest);
-        const double ratio = cost(tried) / before;
-        if (ratio < kLowersTo * best.second) best = {std::move(tried), ratio};
+        take_better(std::move(tried), reach, least);
       }
     };
-    try_around(plain.centre);
-    if (!moves_) return best;
-    std::vector<double> middle;
-    for (const ChannelStatistics& channel : seen_->channels)
-      middle.push_back(static_cast<float>((static_cast<double>(channel.min) + channel.max) / 2));
-    try_around(middle);
-    return best;
+    try_around(plain.centre, RowScale::kNone, 1, best);
+    if (moves_) {
+      std::vector<double> middle;
+      for (const ChannelStatistics& channel : seen_->channels)
+        middle.push_back(static_cast<float>((static_cast<double>(channel.min) + channel.max) / 2));
+      try_around(middle, RowScale::kNone, 1, best);
+    }
+    if (!(best.second <= kNoiseFallsTo)) best = {plain, 1};
+    if (!may_scale_rows()) return best;
+    const auto try_rows = [&](double centre, RowScale rows) {
+      const double reach = mean_square_of_reach(seen_->histogram, centre, rows, channels);
+      const std::vector<double> all(channels, centre);
+      take_better({all, plain.scale, rows}, reach, by_row);
+      try_around(all, rows, reach, by_row);
+    };
+    try_rows(0, RowScale::kTwoSided);
+    const double least = seen_->histogram.min();
+    if (moves_ || least == 0) try_rows(least, RowScale::kOneSided);
+    return by_row.second <= kNoiseFallsTo * best.second ? by_row : best;
+  }
+
+  /// A scale per row may pay, and how the values spread is known.
+  bool may_scale_rows() const {
+    double outputs = 0;
+    for (const Reader& reader : readers_) outputs += static_cast<double>(reader.op->outputs);
+    const double elements = static_cast<double>(seen_->elements) / static_cast<double>(statistics_.samples.size());
+    return tries_rows_ && elements * outputs >= kFewestProducts && !seen_->histogram.empty() &&
+           !is_two_ends(seen_->histogram) && graph_.initializer(readers_[0].op->weight)->shape().rank() == 2;
   }
 
   static void measure(Reader& reader, std::vector<double>& largest) {
@@ -207,8 +243,9 @@ class Smoother {
     return power;
   }
 
-  /// Predicted noise power of all readers: of the input's rounding and of the weights'.
-  double cost(const Smoothing& by) const {
+  /// Predicted noise power of all readers: of the input's rounding and of the weights'. `reach` is that of a row: the
+  /// mean of its square over that of all.
+  double cost(const Smoothing& by, double reach) const {
     double low = 0, high = 0, squares = 0;
     for (size_t k = 0; k < by.scale.size(); ++k) {
       const ChannelStatistics& channel = seen_->channels[k];
@@ -217,9 +254,11 @@ class Smoother {
       const double about = seen_->channel_mean_square(k) - 2 * c * seen_->channel_mean(k) + c * c;
       squares += std::max(0.0, about) / (s * s);
     }
+    if (by.rows == RowScale::kTwoSided) low = -(high = std::max(high, -low));
+    if (by.rows == RowScale::kOneSided) low = 0;
     double noise = 0;
     for (const Reader& reader : readers_) {
-      const double step = (high - low) / reader.steps;
+      const double step = (high - low) * std::sqrt(reach) / reader.steps;
       double power = 0;
       for (size_t k = 0; k < by.scale.size(); ++k) power += reader.power[k] * by.scale[k] * by.scale[k];
       noise += step * step / 12 * power + squares * weight_variance(reader, by.scale);
@@ -242,18 +281,34 @@ class Smoother {
   }
 
   void rewrite(ValueId value, const Smoothing& by, std::vector<NodeId>& inserted) {
-    const ValueId smoothed = graph_.add_unique_value(graph_.name_of(value) + std::string(kSmoothed), DType::kFloat32);
-    graph_.value(smoothed).shape = graph_.value(value).shape;
+    const bool by_row = by.rows != RowScale::kNone;
+    const std::string name = graph_.name_of(value);
+    const auto like_value = [&](const std::string& stem) {
+      const ValueId made = graph_.add_unique_value(stem, DType::kFloat32);
+      graph_.value(made).shape = graph_.value(value).shape;
+      return made;
+    };
+    const ValueId smoothed = like_value(name + std::string(kSmoothed));
+    const bool by_channel = by.moves() || by.scales();
+    const ValueId whole = !by_row ? smoothed : by_channel ? like_value(name + "_by_channel") : value;
     TensorStatistics of_smoothed = smoothed_statistics(*seen_, by);
-    of_smoothed.name = graph_.name_of(smoothed);
+    const auto norm = norm_of(value);
     for (const Reader& reader : readers_) {
       graph_.nodes()[reader.node].inputs[0] = smoothed;
       take_up(reader, by);
     }
-    if (const auto norm = norm_of(value))
-      absorb(*norm, smoothed, by);
-    else
-      insert(value, smoothed, by, inserted);
+    if (by_channel && norm)
+      absorb(*norm, whole, by);
+    else if (by_channel)
+      insert(value, whole, by, inserted);
+    if (by_row) {
+      const double most = std::max<double>(of_smoothed.histogram.max(), -of_smoothed.histogram.min());
+      const ValueId r = divide_rows(model_, whole, smoothed, by.rows, most, inserted);
+      for (const Reader& reader : readers_) multiply_rows(graph_, reader.node, r, inserted);
+      of_smoothed.channels.clear(), of_smoothed.channel_axis = -1;
+      of_smoothed.histogram = two_ends(by.rows == RowScale::kOneSided ? 0 : -1, 1, of_smoothed.elements);
+    }
+    of_smoothed.name = graph_.name_of(smoothed);
     statistics_.tensors.push_back(std::move(of_smoothed));
   }
 
@@ -324,6 +379,12 @@ class Smoother {
     const Shape shape{static_cast<int64_t>(factors.size())};
     const std::string stem = graph_.name_of(smoothed);
     const bool moves = by.moves();
+    if (!by.scales()) {
+      const auto offset = static_cast<float>(offsets[0]);  // what is not scaled is moved as one
+      inserted.push_back(
+          append("Add", value, graph_.add_initializer(stem + "_offset", Tensor::scalar(offset)), smoothed));
+      return;
+    }
     const ValueId scaled = moves ? graph_.add_unique_value(stem + "_scaled", DType::kFloat32) : smoothed;
     inserted.push_back(
         append("Mul", value, graph_.add_initializer(stem + "_factors", passes::from_doubles(factors, shape)), scaled));
@@ -356,12 +417,14 @@ class Smoother {
     return result;
   }
 
+  Model& model_;
   Graph& graph_;
   const framework::Attachment& attachment_;
   const Placement& placement_;
   calibrate::Statistics& statistics_;
   const Uses uses_;
   const std::set<size_t> shared_;
+  const bool tries_rows_;
   std::vector<Reader> readers_;             // of the input at hand
   bool moves_ = false;                      // an offset can go into all their biases
   const TensorStatistics* seen_ = nullptr;  // of the input at hand
@@ -369,11 +432,11 @@ class Smoother {
 
 }  // namespace
 
-std::optional<Rewrite> smooth_inputs(CorrectedModel& model, const config::QuantizationConfig&) {
+std::optional<Rewrite> smooth_inputs(CorrectedModel& model, const config::QuantizationConfig& config) {
   constexpr size_t kFewest = 16;  // samples, or others reach beyond what was seen of a channel
   if (model.attachment.export_rules.placement != tpc::Placement::kOperands || model.statistics.samples.size() < kFewest)
     return std::nullopt;
-  Rewrite done = Smoother(model).smooth();
+  Rewrite done = Smoother(model, config.prefer).smooth();
   return done.places > 0 ? std::optional(std::move(done)) : std::nullopt;
 }
 

@@ -24,8 +24,9 @@ constexpr std::string_view kSmoothed = "_smoothed";
 
 /// Rewrites the inputs whose predicted noise falls to 0.8 or less. Only values that are made in float are rewritten:
 /// a LayerNormalization that feeds nothing else takes up factor and offset itself; elsewhere a Mul and an Add stand
-/// before the quantizer. Returns nothing if nothing is rewritten, as on platforms that quantize outputs and
-/// with fewer than 16 samples.
+/// before the quantizer. Where the noise falls to 0.8 once more and the products are large enough, the rows of
+/// the input get a scale each (row_scales.h), unless `prefer` is SPEED. Returns nothing if nothing is rewritten, as on
+/// platforms that quantize outputs and with fewer than 16 samples.
 std::optional<Rewrite> smooth_inputs(CorrectedModel& model, const config::QuantizationConfig&);
 
 }  // namespace tersor::ptq
