@@ -8,6 +8,8 @@ import io
 import pathlib
 import subprocess
 import tempfile
+import unittest.mock
+import zipfile
 import zlib
 
 import numpy as np
@@ -123,6 +125,12 @@ def main():
     archive = io.BytesIO()
     np.savez(archive, a=np.arange(6, dtype=np.float32).reshape(1, 3, 2), b=np.array([[7]], dtype=np.int64))
     out.append(literal("kNpzStored", archive.getvalue()))
+    # As an archive over 4 GB with 65535 members is written: nothing has room in its usual place.
+    archive = io.BytesIO()
+    with unittest.mock.patch.multiple(zipfile, ZIP64_LIMIT=0, ZIP_FILECOUNT_LIMIT=0):
+        np.savez(archive, a=np.arange(6, dtype=np.float32).reshape(1, 3, 2), b=np.array([[7]], dtype=np.int64))
+    large = archive.getvalue()
+    out.append(literal("kNpzLarge", large[:-14] + b"\xff" * 12 + large[-2:]))
 
     text = b"".join(b"%d: what is deflated must inflate to itself. " % i for i in range(60))
     for name, level, strategy in (("kDynamic", 9, zlib.Z_DEFAULT_STRATEGY), ("kFixed", 9, zlib.Z_FIXED), ("kUnpacked", 0, 0)):

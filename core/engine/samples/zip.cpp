@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// By hand, because minizip and libzip read files or own memory, where this reads ranges of whatever holds the archive
+// (a Blob of a browser, a part of a larger file) and maps a stored array in place.
 #include "core/samples/zip.h"
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
+#include <optional>
 #include <utility>
 
 #include "core/base/error.h"
@@ -17,12 +21,6 @@ namespace {
               "Save the archive again, for example with numpy.savez.");
 }
 
-[[noreturn]] void refuse_zip64() {
-  throw Error(ErrorCode::kInvalidSamples,
-              "The archive is of the zip64 form (over 4 GB or 65535 members), which is not read.", {},
-              "Save fewer samples to a file, or one .npy file for each.");
-}
-
 uint64_t little(std::span<const std::byte> bytes, size_t at, size_t count) {
   if (at > bytes.size() || count > bytes.size() - at) broken("it is cut short");
   uint64_t value = 0;
@@ -32,12 +30,49 @@ uint64_t little(std::span<const std::byte> bytes, size_t at, size_t count) {
 
 constexpr uint32_t kEndMark = 0x06054b50, kEntryMark = 0x02014b50, kLocalMark = 0x04034b50;
 constexpr uint64_t kEndSize = 22, kEntrySize = 46, kLocalSize = 30, kMostComment = 65535;
+// Of the zip64 form (APPNOTE.TXT, 4.3.14 to 4.5.3): a value that has no room is kNoRoom, and stands elsewhere in 8
+// bytes.
+constexpr uint32_t kLargeEndMark = 0x06064b50, kLocatorMark = 0x07064b50, kNoRoom = 0xffffffff;
+constexpr uint64_t kLargeEndSize = 56, kLocatorSize = 20, kLargeField = 1;
 
 struct Directory {
   uint64_t offset = 0;
   uint64_t size = 0;
   uint64_t entries = 0;
 };
+
+/// The directory's place as the zip64 form says it; null where what ends at `end` is no locator of that.
+std::optional<Directory> find_large(const ReadRange& read, uint64_t& end) {
+  if (end < kLocatorSize) return std::nullopt;
+  const Bytes locator = read(end - kLocatorSize, kLocatorSize);
+  if (little(locator.view, 0, 4) != kLocatorMark) return std::nullopt;
+  const uint64_t place = little(locator.view, 8, 8), room = end - kLocatorSize;
+  if (room < kLargeEndSize || place > room - kLargeEndSize) broken("its zip64 end lies outside the file");
+  const Bytes large = read(place, kLargeEndSize);
+  if (little(large.view, 0, 4) != kLargeEndMark) broken("its zip64 end is missing");
+  end = place;
+  return Directory{little(large.view, 48, 8), little(large.view, 40, 8), little(large.view, 32, 8)};
+}
+
+/// Reads those of an entry's values that have no room in it from its extra fields, where they stand in this order.
+void find_values(std::span<const std::byte> extra, std::initializer_list<uint64_t*> values) {
+  for (size_t at = 0; at + 4 <= extra.size();) {
+    const uint64_t id = little(extra, at, 2);
+    const auto length = static_cast<size_t>(little(extra, at + 2, 2));
+    at += 4;
+    if (length > extra.size() - at) broken("its directory is malformed");
+    const std::span<const std::byte> field = extra.subspan(at, length);
+    at += length;
+    if (id != kLargeField) continue;
+    size_t from = 0;
+    for (uint64_t* value : values) {
+      if (*value != kNoRoom) continue;
+      *value = little(field, from, 8);
+      from += 8;
+    }
+    return;
+  }
+}
 
 Directory find_directory(const ReadRange& read, uint64_t size) {
   const uint64_t length = std::min(size, kEndSize + kMostComment);
@@ -46,8 +81,9 @@ Directory find_directory(const ReadRange& read, uint64_t size) {
     const auto at = static_cast<size_t>(length - back);
     if (little(end.view, at, 4) != kEndMark || little(end.view, at + 20, 2) != back - kEndSize) continue;
     Directory directory{little(end.view, at + 16, 4), little(end.view, at + 12, 4), little(end.view, at + 10, 2)};
-    if (directory.offset == 0xffffffff || directory.size == 0xffffffff || directory.entries == 0xffff) refuse_zip64();
-    const uint64_t place = size - back;
+    uint64_t place = size - back;
+    if (directory.offset == kNoRoom || directory.size == kNoRoom || directory.entries == 0xffff)
+      directory = find_large(read, place).value_or(directory);
     if (directory.offset > place || directory.size > place - directory.offset)
       broken("its directory lies outside the file");
     return directory;
@@ -127,14 +163,17 @@ std::vector<ZipMember> read_zip(const ReadRange& read, uint64_t size) {
     member.compressed_size = little(entries.view, at + 20, 4);
     member.size = little(entries.view, at + 24, 4);
     const auto name = static_cast<size_t>(little(entries.view, at + 28, 2));
-    const uint64_t extra = little(entries.view, at + 30, 2), comment = little(entries.view, at + 32, 2);
-    const uint64_t local = little(entries.view, at + 42, 4);
+    const auto extra = static_cast<size_t>(little(entries.view, at + 30, 2));
+    const auto comment = static_cast<size_t>(little(entries.view, at + 32, 2));
+    uint64_t local = little(entries.view, at + 42, 4);
     at += kEntrySize;
     if (name > entries.view.size() - at) broken("its directory is malformed");
     member.name.assign(reinterpret_cast<const char*>(entries.view.data()) + at, name);
-    at += name + static_cast<size_t>(extra + comment);
-    if (at > entries.view.size()) broken("its directory is malformed");
-    if (member.compressed_size == 0xffffffff || member.size == 0xffffffff || local == 0xffffffff) refuse_zip64();
+    at += name;
+    if (extra + comment > entries.view.size() - at) broken("its directory is malformed");
+    if (member.compressed_size == kNoRoom || member.size == kNoRoom || local == kNoRoom)
+      find_values(entries.view.subspan(at, extra), {&member.size, &member.compressed_size, &local});
+    at += extra + comment;
     if (!member.name.empty() && member.name.back() == '/') continue;
     if ((flags & 1) != 0)
       throw Error(ErrorCode::kInvalidSamples, "The member \"" + member.name + "\" of the archive is encrypted.");

@@ -20,7 +20,7 @@ struct ZipMember {
 
 bool is_zip(std::span<const std::byte> head);
 
-/// Folders are left out. Error kInvalidSamples when the archive is damaged, encrypted, or of the zip64 form.
+/// Folders are left out. Error kInvalidSamples when the archive is damaged or encrypted.
 std::vector<ZipMember> read_zip(const ReadRange& read, uint64_t size);
 
 /// The member's content. Stored members are read range by range; a deflated one is expanded as a whole, checked against
