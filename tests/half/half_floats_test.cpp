@@ -122,6 +122,24 @@ TEST_CASE("positions and angles keep float32 with what makes them", "[half]") {
   CHECK(kept(model, seen_with(model, {{"a", 1}, {"angles", 80}})) == Names{"angles", "s", "steps"});
 }
 
+TEST_CASE("weights of an operator without float16 are stored in it, its small constants are not", "[half]") {
+  NamedModel builder;
+  builder.input("x", {3, 1, 16}).weight("w", {1, 64, 16}).weight("r", {1, 64, 16}).weight("bias", {1, 128});
+  builder.node("LSTM", {"x", "w", "r", "bias"}, {"y"}, {{"hidden_size", int64_t{16}}}).output("y");
+  const Model model = builder.build();
+  const half::SeenValues seen = half::seen_values(model);
+  const auto in_float32 = half::nodes_in_float32(model, seen);
+  REQUIRE(in_float32.size() == 1);
+  const Model file = half::with_half_floats(model, seen, in_float32);
+  CHECK(test::types_of(file) == "Cast Cast LSTM");
+  CHECK_FALSE(file.graph.initializer(*file.graph.find("w")));
+  CHECK(file.graph.initializer(*file.graph.find("w_float16"))->dtype() == DType::kFloat16);
+  CHECK(file.graph.initializer(*file.graph.find("bias"))->dtype() == DType::kFloat32);
+  const Model computed = half::rounded_to_half(model, seen, in_float32);
+  CHECK(test::relative_difference(computed, file, test::random_inputs(model)) == 0);
+  CHECK(test::relative_difference(model, file, test::random_inputs(model)) > 0);
+}
+
 TEST_CASE("bodies read float32 by the names that they know", "[half]") {
   NamedModel body;
   body.node("Add", {"a", "a"}, {"inside"}).output("inside");

@@ -95,6 +95,25 @@ TEST_CASE("a float16 file is judged by what the engine runs in its place", "[var
   CHECK_FALSE(half.row.verdict->reason.empty());
 }
 
+TEST_CASE("weights in Constant nodes become float16 as others do", "[variants]") {
+  const auto bytes_of = [](bool in_nodes) {
+    NamedModel made;
+    made.input("x", {1, 64});
+    if (in_nodes)
+      made.node("Constant", {}, {"w"},
+                {{"value", Tensor::of<float>(Shape{64, 64}, std::vector<float>(64 * 64, 0.3F))}});
+    else
+      made.constant("w", Tensor::of<float>(Shape{64, 64}, std::vector<float>(64 * 64, 0.3F)));
+    Model model = made.node("MatMul", {"x", "w"}, {"y"}).output("y").build();
+    const std::vector<std::byte> bytes = onnx::write(model);
+    const VariantFile half = variant_file(variant_kind("fp16"), open_model(std::move(model), bytes), nullptr, nullptr);
+    CHECK(half.row.notes.empty());
+    return half.bytes.size();
+  };
+  CHECK(bytes_of(true) == bytes_of(false));
+  CHECK(bytes_of(true) < 64 * 64 * 2 + 1000);
+}
+
 TEST_CASE("values beyond float16 in the samples keep float32, and the row says which", "[variants]") {
   const OpenedModel opened = network();
   const Largest largest = {{"x", 1}, {"a", 1e6f}, {"b", 1e6f}, {"y", 1}};

@@ -7,6 +7,7 @@
 #include "core/half/half_floats.h"
 #include "core/onnx/rewrite_forms.h"
 #include "core/onnx/write.h"
+#include "core/passes/passes.h"
 #include "core/report/report_of.h"
 #include "core/samples/selection.h"
 #include "core/tpc/builtin.h"
@@ -104,6 +105,8 @@ VariantFile variant_file(const VariantKind& kind, const OpenedModel& opened, con
     made.report.model.size_bytes = static_cast<int64_t>(opened.file_bytes);
   }
   if (kind.is_half) {
+    // An exporter may hold weights in Constant nodes.
+    if (quantized == nullptr) passes::fold_constants(model);
     made.computed = halve(model, largest, made.row.notes);
     made.report.time.reset();  // prices are of float32
   } else if (quantized != nullptr) {

@@ -19,6 +19,7 @@ namespace {
 constexpr float kLargest = 65504, kSmallestNormal = 0x1p-14f;
 constexpr float kRoom = 4;          // times the largest value seen, for values of other samples
 constexpr float kLargestAngle = 4;  // of which a step of float16 is small beside a turn
+constexpr int64_t kFewestStored = 1024;
 
 using Types = std::set<std::string_view>;
 
@@ -303,6 +304,9 @@ class Halver {
     for (size_t k = 0; k < nodes.size(); ++k) {
       Node& node = nodes[k];
       if (!is_half_[k]) {
+        if (!takes_half(node))
+          for (ValueId& input : node.inputs)
+            if (is_stored_in_half(input)) input = widened(input);
         graph().nodes().push_back(std::move(node));
         continue;
       }
@@ -379,6 +383,23 @@ class Halver {
     return found->second;
   }
 
+  /// Weights, and not the numbers that positions are made of.
+  bool is_stored_in_half(ValueId value) {
+    const Tensor* constant = is_float(value) ? graph().initializer(value) : nullptr;
+    if (constant == nullptr || constant->shape().rank() < 2 || constant->elements() < kFewestStored) return false;
+    const float largest = largest_of(*constant);
+    return largest >= kSmallestNormal && largest <= kLargest;
+  }
+
+  /// The constant in float16, cast back: a runtime does that once, when it opens the file.
+  ValueId widened(ValueId value) {
+    const ValueId half = in_half(value);
+    if (form_ == Form::kRounded) return half;
+    const auto [found, is_new] = widened_.try_emplace(value, half);
+    if (is_new) cast(half, found->second = new_value(value, "_float32", DType::kFloat32), DType::kFloat32);
+    return found->second;
+  }
+
   /// What a node in float16 makes in the place of the value.
   ValueId result_of(ValueId value) {
     if (form_ == Form::kRounded) return exact_[value] = new_value(value, "_exact", DType::kFloat32);
@@ -406,8 +427,9 @@ class Halver {
   std::set<NodeId> in_float32_;
   std::vector<bool> is_half_;  // by index of the node
   std::set<ValueId> read_in_float_;
-  std::map<ValueId, ValueId> halves_;  // by the value's own id
-  std::map<ValueId, ValueId> exact_;   // before they are rounded
+  std::map<ValueId, ValueId> halves_;   // by the value's own id
+  std::map<ValueId, ValueId> exact_;    // before they are rounded
+  std::map<ValueId, ValueId> widened_;  // constants for operators that have no float16
 };
 
 }  // namespace

@@ -37,7 +37,8 @@ struct FloatNode {
 std::vector<FloatNode> nodes_in_float32(const Model& model, const SeenValues& seen);
 
 /// The model with float16 constants and tensors between all other nodes. Inputs and outputs keep their types, by Casts.
-/// Constants beyond float16's ends, such as a mask's -3.4e38, become 2^15 with their sign: an infinity would make NaN.
+/// Weights of operators that have no float16, such as those of an LSTM, are stored in it and cast back. Constants
+/// beyond float16's ends, such as a mask's -3.4e38, become 2^15 with their sign: an infinity would make NaN.
 Model with_half_floats(Model model, const SeenValues& seen, const std::vector<FloatNode>& in_float32);
 
 /// The same values for the engine, which computes in float32: every constant and every result that the file has in
