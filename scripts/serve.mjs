@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Serves a folder of static files the way docs/hosting.md asks any host to: right media types, the page's security policy
-// as a header, long caching for files whose names carry a hash, text and WebAssembly compressed. Node only, no packages.
+// as a header, long caching for files whose names carry a hash, text and WebAssembly compressed. Node only, no packages: sirv
+// serves what was compressed before, and would need another beside it.
 //
 //   node scripts/serve.mjs [--port N] [--host ADDRESS] [--prefix /sub/path/] [--root DIR] [--open]
 

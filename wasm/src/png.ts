@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pixels as a PNG file: pictures that are pixels already then go the way of all pictures, and have a digest like them.
+// By hand: a header and what CompressionStream gives; a canvas would change pixels that are partly clear.
 
 import { sentence, TersorError } from './error.js';
 import type { ImageSample } from './types.js';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // .csv, .tsv: one sample for each row of numbers. A first row that names the columns is passed over. One column more
-// than the input takes is that of the labels.
+// than the input takes is that of the labels. By hand: rows of numbers need strtod, and no types or quoted texts.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

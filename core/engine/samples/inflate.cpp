@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// By hand, because zlib is packaged for the build's own machine and not for WebAssembly (Emscripten fetches its port
+// while it builds), and one source is to read the same and to be fuzzed on both.
 #include "core/samples/inflate.h"
 
 #include <algorithm>

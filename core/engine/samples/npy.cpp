@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// By hand, because an array may be larger than memory, and readers of the form load all of it.
 #include "core/samples/npy.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG (ISO 15948): every colour type and depth, interlaced or not. Chunk checksums are verified.
+// PNG (ISO 15948): every colour type and depth, interlaced or not. Chunk checksums are verified. By hand, because
+// libspng and lodepng are packaged for the build's own machine and not for WebAssembly.
 #include <algorithm>
 #include <array>
 #include <cstdlib>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// .wav: one recording, one sample. PCM of 8, 16, 24 and 32 bits and float32; the channels' mean, in [-1, 1).
+// .wav: one recording, one sample. PCM of 8, 16, 24 and 32 bits and float32; the channels' mean, in [-1, 1). By hand:
+// a header and numbers, and libsndfile is packaged for the build's own machine and not for WebAssembly.
 #include <algorithm>
 #include <cstring>
 #include <utility>

@@ -61,7 +61,10 @@ export function binsOf(row: Pick<LayerRow, 'histogram' | 'range'>): Bin[] {
   });
 }
 
-/** A step of 1, 2 or 5 times a power of ten that cuts `span` into about `parts`. */
+/**
+ * A step of 1, 2 or 5 times a power of ten that cuts `span` into about `parts`. By hand, as are the scales of the charts:
+ * they are a line each, and d3-scale stands on five packages more (arrays, formats, interpolation, time).
+ */
 export function niceStep(span: number, parts: number): number {
   const raw = span / parts;
   const power = 10 ** Math.floor(Math.log10(raw));
