@@ -132,13 +132,41 @@ std::vector<std::byte> merge(const std::vector<samples::Bytes>& parts) {
   return {file.begin(), file.end()};
 }
 
+namespace {
+
+/// Python hears of each round, after whoever hears of progress.
+void watch(const Quantization& options, const Workforce& workforce, TrainingRun& training) {
+  const auto asked = std::make_shared<bool>(false);
+  training.watch = [&options, &workforce, asked](const tune::TuneProgress& now, int64_t) {
+    report_progress(workforce.progress, {kTrain, now.step, now.steps, {}});
+    const auto number = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
+    *asked = options.watch(to_text(Json{{"step", now.step},
+                                        {"steps", now.steps},
+                                        {"loss", now.loss},
+                                        {"before_db", now.before_db},
+                                        {"best_db", now.best_db},
+                                        {"last_db", now.last_db},
+                                        {"before_right", number(now.before_right)},
+                                        {"best_right", number(now.best_right)},
+                                        {"last_right", number(now.last_right)},
+                                        {"before_same", number(now.before_same)},
+                                        {"last_same", number(now.last_same)},
+                                        {"held", now.held}},
+                                   false));
+  };
+  training.stops = [asked] { return *asked; };
+}
+
+}  // namespace
+
 QuantizedModel quantize(const OpenModel& model, const std::string& settings, const Quantization& options,
                         const Workforce& workforce) {
   const Json json = parse_json(settings, "settings");
   std::optional<config::Recipe> recipe;
   Settings given = read_settings(json, &recipe, &model.opened->model.graph);
-  TrainingRun training;
+  TrainingRun training = options.training;
   training.labels = options.labels;
+  if (options.watch) watch(options, workforce, training);
   Gathered gathered;
   if (options.statistics.empty() && !options.data) {
     const auto job = prepare(model.opened, std::move(given));

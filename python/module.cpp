@@ -145,11 +145,32 @@ Timer timer_of(const nb::object& function) {
   };
 }
 
+/// (minutes, bytes of a checkpoint, function that takes such bytes, function that takes JSON of where a training stands
+/// and says whether it is to end), each or None.
+void take_training(const nb::tuple& training, Quantization& options) {
+  options.training.minutes = nb::cast<std::optional<double>>(training[0]);
+  if (!training[1].is_none()) {
+    const auto state = nb::cast<nb::bytes>(training[1]);  // the caller's tuple keeps it
+    options.training.resume = {static_cast<const std::byte*>(state.data()), state.size()};
+    tersor::tune::epochs_of_checkpoint(options.training.resume);  // what is none is said before anything is computed
+  }
+  if (const nb::object keep = training[2]; !keep.is_none())
+    options.training.keep = [&training](const tersor::ByteBuffer& state) {
+      const nb::gil_scoped_acquire locked;
+      training[2](nb::bytes(state.data(), state.size()));
+    };
+  if (const nb::object watch = training[3]; !watch.is_none())
+    options.watch = [&training](const std::string& now) {
+      const nb::gil_scoped_acquire locked;
+      return nb::cast<bool>(training[3](now));
+    };
+}
+
 nb::tuple quantize_model(const OpenModel& model, const std::string& settings, const nb::list& statistics,
                          const OpenData* data, std::vector<int64_t> known, int64_t limit, std::string runtime,
                          bool classes, bool compares, const nb::object& timer,
                          const std::optional<std::pair<std::optional<double>, std::optional<double>>>& limits,
-                         int threads, nb::object progress) {
+                         const std::optional<nb::tuple>& training, int threads, nb::object progress) {
   Quantization options{all_bytes(statistics, "statistics"),
                        data == nullptr ? nullptr : data->data,
                        std::move(known),
@@ -160,6 +181,7 @@ nb::tuple quantize_model(const OpenModel& model, const std::string& settings, co
                        timer_of(timer),
                        {}};
   if (limits) options.limits = tersor::report::CheckLimits{limits->first, limits->second};
+  if (training) take_training(*training, options);
   const QuantizedModel made = at_work(threads, std::move(progress), [&](const Workforce& workforce) {
     return quantize(model, settings, options, workforce);
   });
@@ -254,8 +276,8 @@ NB_MODULE(_core, module) {
   module.def(
       "merge", [](const nb::list& parts) { return to_bytes(merge(all_bytes(parts, "statistics"))); }, "parts"_a);
   module.def("quantize", &quantize_model, "model"_a, "settings"_a, "statistics"_a, "data"_a.none(), "labels"_a,
-             "limit"_a, "runtime"_a, "classes"_a, "compare"_a, "timer"_a.none(), "limits"_a.none(), "threads"_a,
-             "progress"_a.none());
+             "limit"_a, "runtime"_a, "classes"_a, "compare"_a, "timer"_a.none(), "limits"_a.none(), "training"_a.none(),
+             "threads"_a, "progress"_a.none());
   module.def("convert", &convert_model, "file"_a, "external"_a, "opset"_a, "location"_a);
   module.def(
       "tradeoff",

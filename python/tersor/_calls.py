@@ -66,6 +66,7 @@ def quantize(
     format: str = "onnx",
     threads: int = 0,
     progress: Optional[Progress] = None,
+    _training: Any = None,
     **fields: Any,
 ) -> Result:
     """Makes an int8 ONNX file of a float model, or a .tflite file.
@@ -112,6 +113,7 @@ def quantize(
         classes=classes,
         compare=compare,
         timer=timer,
+        training=_training,
         threads=threads,
         progress=progress,
     )
@@ -132,6 +134,7 @@ def _quantized(
     compare: bool = True,
     timer: Any = None,
     limits: Optional[tuple[Optional[float], Optional[float]]] = None,
+    training: Any = None,
     threads: int,
     progress: Optional[Progress],
 ) -> tuple[Result, str]:
@@ -151,7 +154,7 @@ def _quantized(
         limit = _core.default_calibration_count(data.size) if data is not None and known else 0
     text = as_json(settings, "config")
     made = _core.quantize(
-        opened, text, list(statistics), data, known, limit, runtime, classes, compare, timer, limits, threads, progress
+        opened, text, list(statistics), data, known, limit, runtime, classes, compare, timer, limits, training, threads, progress
     )
     bytes_, recipe, report, gathered, checked = made
     return Result(bytes_, json.loads(report), json.loads(recipe), Statistics(gathered)), checked
@@ -227,6 +230,10 @@ def tune(
     platform: Optional[Platform] = None,
     *,
     epochs: Optional[int] = None,
+    minutes: Optional[float] = None,
+    checkpoint: Optional[Path_] = None,
+    resume: Union[Path_, bytes, None] = None,
+    callback: Optional[Callable[[dict[str, Any]], Any]] = None,
     gradient_ptq_config: Any = None,
     **arguments: Any,
 ) -> Result:
@@ -234,13 +241,33 @@ def tune(
     (docs/training.md); towards the labels too where they are given.
 
     epochs: go through the samples so often; 20 by default.
+    minutes: train for about so many minutes in place of epochs.
+    checkpoint: a file that is written with where the training stands, every 30 seconds and at the end.
+    resume: such a file, or its bytes, to go on from, with the same model, samples and settings.
+    callback: called after each round with `step` of `steps`, `loss`, and what the samples held aside say: `before_db`,
+        `best_db`, `last_db`, with labels `before_right`, `best_right` and `last_right` of `held`. When it returns True the
+        training ends with the best so far, and the recipe says after how many steps; what it raises ends the call.
     """
+    if epochs is not None and minutes is not None:
+        raise Error("invalid_argument", "A training goes by epochs or by minutes.", "minutes", "Give one of them.")
+    if minutes is not None and not minutes > 0:
+        raise Error("invalid_argument", f"A training of {minutes} minutes is none.", "minutes", "Give more than 0.")
+    state = resume
+    if resume is not None and not isinstance(resume, (bytes, bytearray, memoryview)):
+        try:
+            with open(resume, "rb") as file:
+                state = file.read()
+        except OSError as error:
+            raise Error("io", f"The checkpoint cannot be read: {error.strerror}.", os.fspath(resume)) from error
+    keep = None if checkpoint is None else lambda bytes_: _write(checkpoint, bytes_)
+    watch = None if callback is None else lambda now: callback(json.loads(now)) is True
+    run = (None if minutes is None else float(minutes), None if state is None else bytes(state), keep, watch)
     training = dict(plain(gradient_ptq_config) or {})
     if epochs is not None:
         training["n_epochs"] = epochs
     if labels is not None:
         training.setdefault("label_weight", 0.5)
-    return quantize(model, samples, labels, platform, gradient_ptq_config=training, **arguments)
+    return quantize(model, samples, labels, platform, gradient_ptq_config=training, _training=run, **arguments)
 
 
 def convert(model: Model, output: Optional[Path_] = None, *, opset: int = 0, external: bool = False) -> bytes:

@@ -257,6 +257,34 @@ class Commands(unittest.TestCase):
         self.assertEqual((training["n_epochs"], training["label_weight"]), (1, 0.5))
         self.assertIsNotNone(made.report["training"])
 
+    def test_tune_is_watched_stopped_kept_and_resumed(self):
+        given = {"platform": "any", "compare": False, "weights_n_bits": 4, "effort": 0}
+        samples, labels = pictures(40), numpy.arange(40) % 16
+        seen = []
+        with tempfile.TemporaryDirectory() as folder:
+            state = Path(folder, "state.bin")
+            whole = tersor.tune(MODEL, samples, labels, epochs=12, callback=seen.append, **given)
+            self.assertGreater(len(seen), 3)
+            self.assertEqual([one["step"] for one in seen], sorted(one["step"] for one in seen))
+            self.assertEqual((seen[-1]["step"], seen[-1]["held"] > 0), (seen[-1]["steps"], True))
+            self.assertIsNotNone(seen[-1]["best_right"])
+            part = tersor.tune(MODEL, samples, labels, epochs=12, checkpoint=state, callback=lambda now: now["step"] >= 2, **given)
+            steps = part.recipe["quantization_config"]["gradient_ptq_config"]["most_steps"]
+            self.assertLess(steps, seen[-1]["steps"])
+            self.assertTrue(state.stat().st_size > 0)
+            again = tersor.tune(MODEL, samples, labels, epochs=12, resume=state.read_bytes(), **given)
+            self.assertEqual(again.report["training"]["steps_planned"], whole.report["training"]["steps_planned"])
+            with self.assertRaisesRegex(tersor.Error, "state2.bin"):
+                tersor.tune(MODEL, samples, labels, resume=Path(folder, "state2.bin"), **given)
+        with self.assertRaises(tersor.Error):
+            tersor.tune(MODEL, samples, labels, resume=b"no checkpoint", **given)
+        with self.assertRaisesRegex(tersor.Error, "epochs or by minutes"):
+            tersor.tune(MODEL, samples, labels, epochs=3, minutes=1, **given)
+        with self.assertRaisesRegex(ZeroDivisionError, "mine"):
+            tersor.tune(MODEL, samples, labels, epochs=3, callback=lambda now: (_ for _ in ()).throw(ZeroDivisionError("mine")), **given)
+        short = tersor.tune(MODEL, samples, minutes=0.01, **given)
+        self.assertGreaterEqual(short.recipe["quantization_config"]["gradient_ptq_config"]["n_epochs"], 1)
+
     def test_tradeoff(self):
         curve = tersor.tradeoff(MODEL, pictures(24), platform="any", points=2, effort=0)
         self.assertEqual(curve["resource"], "weights_memory")
