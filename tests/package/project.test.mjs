@@ -17,5 +17,8 @@ test.each(filledFiles())('%s says what project.json says', (file, text) => {
 test('the program and the changelog have its version', () => {
   expect(project.version).toMatch(/^\d+\.\d+\.\d+$/);
   expect(run('--version').stdout).toBe(`tersor ${project.version}\n`);
+  const changelog = readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8');
+  const [, newest] = /^## \[Unreleased\]\n(?:(?!## ).*\n)*## \[(.*)\] - \d{4}-\d\d-\d\d$/m.exec(changelog);
+  expect(newest).toBe(project.version);
   expect(run('help', '--manual').stdout).toContain(`"tersor ${project.version}"`);
 });
