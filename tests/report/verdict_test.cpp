@@ -110,6 +110,18 @@ TEST_CASE("logits are classes once there are labels") {
   REQUIRE_THAT(verdict_of(report).reason, Contains("63 of 64 samples get the answer"));
 }
 
+TEST_CASE("one claim has one number, that of the larger set of samples") {
+  report::Report report = compared(12, evaluate::Agreement{63, 64});
+  report.evaluation.in_float = top1(270, 272);
+  report.evaluation.quantized = top1(270, 272);
+  report.evaluation.quantized->agreement = evaluate::Agreement{271, 272};
+  REQUIRE_THAT(verdict_of(report).reason, StartsWith("271 of 272 samples get the answer") && !Contains("63 of 64"));
+  report.evaluation.quantized->agreement = evaluate::Agreement{15, 16};
+  REQUIRE_THAT(verdict_of(report).reason, StartsWith("63 of 64 samples get the answer"));
+  report.comparison->agreement = evaluate::Agreement{760, 768};
+  REQUIRE_THAT(verdict_of(report).reason, StartsWith("760 of 768 answers on 64 samples are those of"));
+}
+
 TEST_CASE("one sample neither makes nor hides a verdict") {
   report::Report report = compared(8.3);
   report.comparison->median_sqnr_db = 27.6;

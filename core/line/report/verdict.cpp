@@ -223,11 +223,15 @@ std::optional<evaluate::DecibelRange> unseen_range(const Report& report, const C
   return evaluate::DecibelRange{std::min(*report.trial->low_db, *lowest->sqnr_db), *report.trial->high_db};
 }
 
-/// Same answers as the float model's; of a first output that only labels make classes, those counted with the labels.
+/// Same answers as the float model's; of a first output that only labels make classes, those counted with the labels,
+/// and of one answer a sample those of the larger set.
 std::optional<evaluate::Agreement> answers_of(const Report& report) {
-  if (report.comparison->agreement) return report.comparison->agreement;
+  const auto& compared = report.comparison->agreement;
   const auto& evaluated = report.evaluation.quantized;
-  return evaluated && evaluated->correct ? evaluated->agreement : std::nullopt;
+  const auto counted = evaluated && evaluated->correct ? evaluated->agreement : std::nullopt;
+  if (!compared) return counted;
+  const bool is_one_each = compared->count == report.comparison->samples;
+  return is_one_each && counted && counted->count > compared->count ? counted : compared;
 }
 
 /// By what is kept of it, or its distance where that is little; better than "with care" below 10 dB it is not. The
@@ -289,7 +293,7 @@ void judge_answers(const evaluate::Agreement& agreement, const Comparison& compa
   const evaluate::Interval interval = evaluate::wilson_interval(agreement.same, agreement.count);
   const std::string answers = std::to_string(agreement.same) + " of " + std::to_string(agreement.count);
   verdict.reason =
-      (agreement.count == comparison.samples || !comparison.agreement
+      (!comparison.agreement || comparison.agreement->count == comparison.samples
            ? answers + " samples get the answer of the float model"
            : answers + " answers on " + samples_text(comparison.samples) + " are those of the float model") +
       " (95 % interval " + percent(interval.lower) + " to " + percent(interval.upper) + ")";
