@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the trained network as plain ONNX: opset 13, float32, batch normalization unfolded, any batch size."""
+"""Writes a trained network as plain ONNX: opset 13, float32, batch normalization unfolded, any batch size."""
+
+import json
 
 import numpy as np
 import onnx
@@ -47,13 +49,15 @@ def _layer(graph: _Graph, layer: network.Conv, own: dict[str, np.ndarray], runni
     return x
 
 
-def model(weights: Arrays, statistics: Arrays, size: int, classes: str) -> onnx.ModelProto:
+def model(name: str, layers: list[network.Conv], weights: Arrays, statistics: Arrays, size: int,
+          classes: tuple[str, ...]) -> onnx.ModelProto:
     """`image` float32 [N, 3, size, size] in -1..1 to `scores` float32 [N, classes]; checked."""
     graph = _Graph()
-    graph.constant("relu6.min", np.array(0.0))
-    graph.constant("relu6.max", np.array(6.0))
+    if any(layer.activation == "relu6" for layer in layers):
+        graph.constant("relu6.min", np.array(0.0))
+        graph.constant("relu6.max", np.array(6.0))
     x = kept = "image"
-    for layer in network.LAYERS:
+    for layer in layers:
         if layer.opens:
             kept = x
         x = _layer(graph, layer, weights[layer.name], statistics[layer.name], x)
@@ -68,7 +72,9 @@ def model(weights: Arrays, statistics: Arrays, size: int, classes: str) -> onnx.
     image = helper.make_tensor_value_info("image", TensorProto.FLOAT, ["N", 3, size, size])
     scores = helper.make_tensor_value_info("scores", TensorProto.FLOAT, ["N", len(classes)])
     result = helper.make_model(
-        helper.make_graph(graph.nodes, "characters", [image], [scores], graph.initializers),
+        helper.make_graph(graph.nodes, name, [image], [scores], graph.initializers),
         opset_imports=[helper.make_opsetid("", 13)], ir_version=8, producer_name="tersor-demo")
+    if all(len(one) > 1 for one in classes):
+        helper.set_model_props(result, {"names": json.dumps(dict(enumerate(classes)))})
     onnx.checker.check_model(result, full_check=True)
     return result

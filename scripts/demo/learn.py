@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The training loop of the demo network, in JAX; train.py calls it."""
+"""The training loop of the demos' networks, in JAX; train.py calls it."""
 
 import time
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +12,6 @@ import optax
 import network
 
 BATCH = 128
-EPOCHS = 16
 PEAK_RATE = 6e-3
 WEIGHT_DECAY = 2e-3
 SMOOTHING = 0.05  # of the labels
@@ -20,12 +20,12 @@ MOMENTUM = 0.98  # of the running statistics
 Tree = dict[str, dict[str, jax.Array]]
 
 
-def initial(seed: int, classes: int) -> tuple[Tree, Tree]:
+def initial(seed: int, layers: list[network.Conv], classes: int) -> tuple[Tree, Tree]:
     """Weights (He normal) and running statistics, by layer name. Convolution weights are [kH, kW, I / groups, O]."""
     rng = np.random.default_rng([seed, 100])
     weights: Tree = {}
     statistics: Tree = {}
-    for layer in network.LAYERS:
+    for layer in layers:
         shape = (layer.kernel, layer.kernel, layer.inputs // layer.groups, layer.outputs)
         spread = np.sqrt(2.0 / (shape[0] * shape[1] * shape[2]))
         weights[layer.name] = {
@@ -34,9 +34,9 @@ def initial(seed: int, classes: int) -> tuple[Tree, Tree]:
             "shift": jnp.zeros(layer.outputs),
         }
         statistics[layer.name] = {"mean": jnp.zeros(layer.outputs), "var": jnp.ones(layer.outputs)}
-    spread = np.sqrt(1.0 / network.FEATURES)
+    features = layers[-1].outputs
     weights["classifier"] = {
-        "kernel": jnp.asarray(rng.normal(0, spread, (network.FEATURES, classes)), jnp.float32),
+        "kernel": jnp.asarray(rng.normal(0, np.sqrt(1.0 / features), (features, classes)), jnp.float32),
         "shift": jnp.zeros(classes),
     }
     return weights, statistics
@@ -58,11 +58,11 @@ def _convolve(layer: network.Conv, x: jax.Array, kernel: jax.Array) -> jax.Array
         for dx in range(3))
 
 
-def forward(weights: Tree, statistics: Tree, x: jax.Array, training: bool) -> tuple[jax.Array, Tree]:
+def forward(layers: list[network.Conv], weights: Tree, statistics: Tree, x: jax.Array, training: bool) -> tuple[jax.Array, Tree]:
     """Scores [N, classes] of prepared pictures [N, H, W, 3], and the statistics after this batch."""
     updated: Tree = {}
     kept = x
-    for layer in network.LAYERS:
+    for layer in layers:
         if layer.opens:
             kept = x
         own = weights[layer.name]
@@ -90,7 +90,7 @@ def prepare(pixels: np.ndarray) -> np.ndarray:
     return (pixels.astype(np.float32) / 255.0 - 0.5) / 0.5
 
 
-def _recolour(rng: np.random.Generator, batch: np.ndarray) -> np.ndarray:
+def recoloured(rng: np.random.Generator, batch: np.ndarray) -> np.ndarray:
     """Channels exchanged, some pictures inverted, brightness and contrast moved."""
     order = np.argsort(rng.random((len(batch), 3)), axis=1)
     batch = np.take_along_axis(batch, order[:, None, None, :], axis=3)
@@ -101,28 +101,34 @@ def _recolour(rng: np.random.Generator, batch: np.ndarray) -> np.ndarray:
     return np.clip(moved, -1, 1).astype(np.float32)
 
 
-@jax.jit
-def _scores(weights: Tree, statistics: Tree, x: jax.Array) -> jax.Array:
-    return forward(weights, statistics, x, training=False)[0]
+def moved(rng: np.random.Generator, batch: np.ndarray) -> np.ndarray:
+    """Half of the pictures mirrored, each shifted by up to 6 pixels, its edges repeated."""
+    height, width = batch.shape[1:3]
+    padded = np.pad(batch, ((0, 0), (6, 6), (6, 6), (0, 0)), mode="edge")
+    result = np.empty_like(batch)
+    for k, (top, left) in enumerate(rng.integers(0, 13, (len(batch), 2))):
+        one = padded[k, top : top + height, left : left + width]
+        result[k] = one[:, ::-1] if rng.random() < 0.5 else one
+    return result
 
 
-def accuracy(weights: Tree, statistics: Tree, pixels: np.ndarray, labels: np.ndarray) -> float:
+def _accuracy(scores_of: Callable[[np.ndarray], jax.Array], pixels: np.ndarray, labels: np.ndarray) -> float:
     right = 0
-    for at in range(0, len(labels), 256):
-        scores = _scores(weights, statistics, prepare(pixels[at : at + 256]))
-        right += int(np.sum(np.argmax(np.asarray(scores), 1) == labels[at : at + 256]))
+    for at in range(0, len(labels), 200):
+        scores = scores_of(prepare(pixels[at : at + 200]))
+        right += int(np.sum(np.argmax(np.asarray(scores), 1) == labels[at : at + 200]))
     return right / len(labels)
 
 
-def train(seed: int, pixels: np.ndarray, labels: np.ndarray, classes: int,
-          validation: tuple[np.ndarray, np.ndarray]) -> tuple[Tree, Tree]:
-    """Weights and statistics after EPOCHS epochs; prints the course of it."""
+def train(seed: int, layers: list[network.Conv], epochs: int, vary: Callable, pixels: np.ndarray, labels: np.ndarray,
+          classes: int, validation: tuple[np.ndarray, np.ndarray]) -> tuple[Tree, Tree]:
+    """Weights and statistics after so many epochs of pictures that `vary` changes; prints the course of it."""
     steps = len(labels) // BATCH
-    rate = optax.cosine_onecycle_schedule(EPOCHS * steps, PEAK_RATE, pct_start=0.15)
+    rate = optax.cosine_onecycle_schedule(epochs * steps, PEAK_RATE, pct_start=0.15)
     optimizer = optax.adamw(rate, weight_decay=WEIGHT_DECAY, mask=lambda tree: jax.tree.map(lambda a: a.ndim > 1, tree))
 
     def loss(weights: Tree, statistics: Tree, x: jax.Array, y: jax.Array):
-        scores, updated = forward(weights, statistics, x, training=True)
+        scores, updated = forward(layers, weights, statistics, x, training=True)
         target = optax.smooth_labels(jax.nn.one_hot(y, classes), SMOOTHING)
         return jnp.mean(optax.softmax_cross_entropy(scores, target)), updated
 
@@ -132,18 +138,22 @@ def train(seed: int, pixels: np.ndarray, labels: np.ndarray, classes: int,
         change, state = optimizer.update(slope, state, weights)
         return optax.apply_updates(weights, change), statistics, state, value
 
-    weights, statistics = initial(seed, classes)
+    @jax.jit
+    def scores_of(weights: Tree, statistics: Tree, x: jax.Array) -> jax.Array:
+        return forward(layers, weights, statistics, x, training=False)[0]
+
+    weights, statistics = initial(seed, layers, classes)
     state = optimizer.init(weights)
     rng = np.random.default_rng([seed, 101])
-    for epoch in range(EPOCHS):
+    for epoch in range(epochs):
         began, total = time.time(), 0.0
         order = rng.permutation(len(labels))
         for k in range(steps):
             chosen = order[k * BATCH : (k + 1) * BATCH]
-            x = _recolour(rng, prepare(pixels[chosen]))
+            x = vary(rng, prepare(pixels[chosen]))
             weights, statistics, state, value = step(weights, statistics, state, x, labels[chosen])
             total += float(value)
-        found = accuracy(weights, statistics, *validation)
+        found = _accuracy(lambda x: scores_of(weights, statistics, x), *validation)
         print(f"epoch {epoch + 1}: loss {total / steps:.3f}, validation {100 * found:.1f} %, "
               f"{time.time() - began:.0f} s", flush=True)
     return weights, statistics

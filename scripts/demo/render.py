@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the demo's pictures: one character, turned and sheared, on a coloured and cluttered ground, with noise.
+"""Draws the pictures of the characters' demo: one character, turned and sheared, on a coloured and cluttered ground, with noise.
 
 A picture depends on its generator, font and character alone. Every picture is reduced to a small palette, those
 of the training set too, so that the network learns on what the files will hold.
@@ -137,11 +137,6 @@ def picture(rng: np.random.Generator, font: Path, character: str) -> Image.Image
     pixels = np.asarray(image, np.float64) + noise
     image = Image.fromarray(np.clip(np.rint(pixels), 0, 255).astype(np.uint8))
     return image.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-
-
-def pixels(image: Image.Image) -> np.ndarray:
-    """The picture as a decoder gives it: uint8 [SIZE, SIZE, 3]."""
-    return np.asarray(image.convert("RGB"))
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
