@@ -13,7 +13,7 @@ export default defineConfig(async () => {
   const common = {
     root: here('.'),
     base: './',
-    define: { __TERSOR_DEMO__: JSON.stringify(await demoFacts(here('./public/demo'))) },
+    define: { __TERSOR_DEMO__: JSON.stringify(await demoFacts(here('./public/demo/fruit'))) },
     oxc: { jsx: { runtime: 'automatic' as const, importSource: 'preact' } },
     build: { target: 'es2022' },
   };

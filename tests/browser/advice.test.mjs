@@ -107,7 +107,7 @@ const cases = [
   {
     what: 'CPUs without VNNI',
     id: 'without-vnni',
-    says: /On x64 CPUs without VNNI [\d.]+\s% of the sums of .* saturate/,
+    says: /On x64 processors without instructions for int8, [\d.]+\s% of the sums of .* are cut off/,
     platform: 'ort-cpu',
     set: { Prefer: 'ACCURACY' },
     files: [

@@ -15,6 +15,7 @@ import {
   region,
   runDemo,
   siteFolder,
+  untilDone,
   untilReady,
   useSite,
   viewports,
@@ -98,6 +99,73 @@ describe('the first visit', () => {
     await expectQuiet(visit);
     await visit.context.close();
   });
+});
+
+describe('the photographs', () => {
+  it('are fetched when they are asked for, and kept; their int8 file is worth it', async () => {
+    const visit = await openPage(site, { view: null });
+    const { page, context } = visit;
+    const fetched = () => site.server.requests.filter((path) => path.includes('/demo/fruit/')).length;
+    const before = fetched();
+    await button(page, 'Try the demo').click();
+    const answer = page.getByTestId('answer');
+    await answer.getByRole('heading', { name: 'Worth it' }).waitFor({ timeout: 120_000 });
+    expect(fetched() - before).toBe(3);
+    expect(await answer.innerText()).toMatch(/^Worth it\s+3\.[5-9]× smaller, about (1\.[5-9]|[2-9]\.\d) times as fast/);
+    const names = await answer.locator('.answered').allInnerTexts();
+    expect(new Set(names).size).toBe(10);
+    await expect.poll(() => answer.locator('.thumbnail .pixels').count()).toBe(10);
+    await expectQuiet(visit);
+    await context.setOffline(true);
+    await page.reload();
+    await untilReady(page);
+    await button(page, 'Try the demo').click();
+    await answer.getByText('aubergine').first().waitFor({ timeout: 120_000 });
+    await context.close();
+  }, 180_000);
+
+  it('give way to letters where they are not stored and there is no network', async () => {
+    const { page, context } = await openPage(site);
+    await context.setOffline(true);
+    await button(page, 'Try the demo').click();
+    await page.getByText('here are letters and digits instead').first().waitFor();
+    await untilDone(page);
+    await context.close();
+  }, 180_000);
+
+  it('are kept with all else when the reader asks for it', async () => {
+    const { page, context } = await openPage(site);
+    await button(page, 'What leaves this tab: nothing').click();
+    await button(page, 'Keep all of it for offline use').click();
+    await page.getByText('All of it is here now').waitFor({ timeout: 60_000 });
+    const kept = await page.evaluate(async () => {
+      const paths = [];
+      for (const name of await caches.keys())
+        for (const { url } of await (await caches.open(name)).keys()) paths.push(new URL(url).pathname);
+      return paths;
+    });
+    expect(kept.filter((path) => path.startsWith('/demo/fruit/')).length).toBe(3);
+    expect(kept.filter((path) => path.startsWith('/verify/')).length).toBe(2);
+    expect(kept.filter((path) => /^\/assets\/tersor-(?!light-|sans-).*\.(js|wasm)$/.test(path)).length).toBe(2);
+    await context.close();
+  }, 120_000);
+
+  it('with two faults are repaired in one press, which can be undone', async () => {
+    const visit = await openPage(site, { view: null });
+    const { page, context } = visit;
+    await button(page, 'a broken demo').click();
+    const proposed = page
+      .getByTestId('float-stop')
+      .getByText(/reordering of the model’s outputs: with channels in the order RGB 9\d\.\d/);
+    await proposed.waitFor({ timeout: 120_000 });
+    expect(await page.getByTestId('answer').count()).toBe(0);
+    await button(page, 'Take this order').click();
+    await page.getByTestId('answer').getByRole('heading', { name: 'Worth it' }).waitFor({ timeout: 120_000 });
+    await button(page, 'Undo').click();
+    await proposed.waitFor({ timeout: 120_000 });
+    await expectQuiet(visit);
+    await context.close();
+  }, 180_000);
 });
 
 describe('hosting', () => {

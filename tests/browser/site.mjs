@@ -138,8 +138,9 @@ export async function comparison(page) {
   );
 }
 
+/** The demo of letters, which is small and loaded with the page. */
 export async function runDemo(page) {
-  await button(page, 'Try the demo').click();
+  await button(page, 'a smaller demo').click();
   await untilDone(page);
 }
 

@@ -105,7 +105,8 @@ export async function writeOneFile(config, folder, siteFiles) {
     "form-action 'none'",
   ].join('; ');
   const engine = siteFiles.find((file) => file.endsWith('.wasm') && /^assets\/tersor-(?!light-)/.test(file));
-  const demo = siteFiles.filter((file) => file.startsWith('demo/'));
+  // the photographs are left out: the demo is then that of letters
+  const demo = siteFiles.filter((file) => /^demo\/[^/]+$/.test(file));
   const data = await packed(folder, { 'tersor.wasm': engine, ...Object.fromEntries(demo.map((file) => [file, file])) });
   const page = (await readFile(join(folder, 'index.html'), 'utf8'))
     .replace(/(http-equiv="Content-Security-Policy" content=")[^"]*/, (_all, head) => head + policy)

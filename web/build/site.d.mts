@@ -6,4 +6,4 @@ export function importPlainly(): Plugin;
 export function fitPackage(): Plugin;
 export function noteLinked(): Plugin;
 export function finishSite(config: UserConfig): Plugin;
-export function demoFacts(folder: string): Promise<{ modelBytes: number; samples: number }>;
+export function demoFacts(folder: string): Promise<{ modelBytes: number; samples: number; bytes: number }>;

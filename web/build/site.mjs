@@ -20,9 +20,12 @@ import { writeOneFile } from './one_file.mjs';
 export const wholeEngine = /^assets\/tersor-(?!light-|sans-)/;
 /** What is not the tool itself: the demo's data, the optional runtime, what trains, and the tool once more as one file. */
 const notTheTool = (file) => /^(demo\/|verify\/|tersor\.html$|THIRD_PARTY|sbom)/.test(file) || wholeEngine.test(file);
-/** Not needed to work offline; the offline worker keeps what verifies and what trains once it was used. */
+/** Fetched and kept when it is first used, or when the reader asks to keep all of it: what verifies, what trains, the photographs. */
+const isLater = (file) =>
+  /^(verify\/.*\.(mjs|wasm)$|demo\/fruit\/)/.test(file) || (wholeEngine.test(file) && !file.endsWith('.map'));
+/** Not needed to work offline. */
 const notOffline = (file) =>
-  /^(verify\/|sw\.js$|fonts\/|tersor\.html$|THIRD_PARTY|sbom)|\.map$/.test(file) || wholeEngine.test(file);
+  /^(verify\/|sw\.js$|fonts\/|tersor\.html$|THIRD_PARTY|sbom)|\.map$/.test(file) || isLater(file);
 
 export function writePolicy() {
   return {
@@ -94,14 +97,15 @@ export function noteLinked() {
 export async function demoFacts(folder) {
   const about = JSON.parse(await readFile(join(folder, 'demo.json'), 'utf8'));
   const model = await readFile(join(folder, about.model));
+  const archive = await readFile(join(folder, about.samples));
   let samples = 0;
-  unzipSync(await readFile(join(folder, about.samples)), {
+  unzipSync(archive, {
     filter: (entry) => {
-      if (entry.name.endsWith('.png')) samples += 1;
+      if (/\.(png|jpg)$/.test(entry.name)) samples += 1;
       return false;
     },
   });
-  return { modelBytes: model.length, samples };
+  return { modelBytes: model.length, samples, bytes: model.length + archive.length };
 }
 
 async function filesBelow(folder) {
@@ -195,6 +199,7 @@ export function finishSite(config) {
         .get('sw.js')
         .toString()
         .replace('%FILES%', offline.map((file) => (file === 'index.html' ? './' : file)).join('|'))
+        .replace('%LATER%', files.filter(isLater).join('|'))
         .replace('%VERSION%', hash.digest('hex').slice(0, 16));
       await writeFile(join(folder, 'sw.js'), worker);
       await writeOneFile(config, folder, files);

@@ -505,12 +505,12 @@ describe('the first and the last layer with weights', () => {
   });
 });
 
-it('names the layer whose sums saturate most on CPUs without VNNI', () => {
+it('names the layer whose sums are cut off most on CPUs without VNNI', () => {
   const row = (name: string, saturated: number, sums = 1e6) => ({ name, op: 'Conv', sums, saturated });
   const said = (...saturation: ReturnType<typeof row>[]) => sentence('without-vnni', { saturation });
-  expect(said(row('a', 1000), row('b', 5000), row('c', 1))).toMatch(/0\.5.% of the sums of b saturate \(2 layers/);
-  expect(said(row('b', 5000), row('a', 1000))).toMatch(/sums of b saturate/);
-  expect(said(row('a', 4, 2000), row('b', 500, 1e6))).toMatch(/sums of a saturate/);
+  expect(said(row('a', 1000), row('b', 5000), row('c', 1))).toMatch(/0\.5.% of the sums of b are cut off \(2 layers/);
+  expect(said(row('b', 5000), row('a', 1000))).toMatch(/sums of b are cut off/);
+  expect(said(row('a', 4, 2000), row('b', 500, 1e6))).toMatch(/sums of a are cut off/);
   expect(said(row('a', 2))).toMatch(/\(1 layer in all\)/);
   expect(said(row('a', 1))).toBeNull();
   expect(said(row('a', 3, 0))).toBeNull();

@@ -66,13 +66,27 @@ it('finds the preset that the wrong order hid', async () => {
   // answers say something only where pixels reach the model from -1 to 1
   behaviour.answers = (index, preprocessing) => (preprocessing?.mean[0] === 0.5 ? outputOf(index) : 3);
   await quantize();
-  expect(stopped()?.sentence).toMatch(/of 128 samples are right, with the preset signed\.$/);
+  expect(stopped()?.sentence).toMatch(/: with the preset signed 100\.0.% of 128 samples are right\.$/);
   await take();
   expect([state.preprocessing.value?.mean[0], state.preprocessingIsGiven.value]).toEqual([0.5, true]);
   await quantize();
   expect(state.result.value?.float.value).toBe(1);
   undo();
   expect([state.preprocessing.value?.mean[0], state.classMapping.value.by]).toEqual([0.485, 'order']);
+});
+
+it('finds exchanged channels that the wrong order hid', async () => {
+  const now = state.preprocessing.value;
+  if (now) await setPreprocessing({ ...now, channels: 'BGR' });
+  behaviour.answers = (index, preprocessing) => (preprocessing?.channels === 'RGB' ? outputOf(index) : 3);
+  await quantize();
+  expect(stopped()?.sentence).toMatch(/: with channels in the order RGB 100\.0.% of 128 samples are right\.$/);
+  await take();
+  expect([state.preprocessing.value?.channels, state.classMapping.value.by]).toEqual(['RGB', 'hand']);
+  await quantize();
+  expect(state.result.value?.float.value).toBe(1);
+  undo();
+  expect([state.preprocessing.value?.channels, state.classMapping.value.by]).toEqual(['BGR', 'order']);
 });
 
 it('says nothing of a file while float accuracy is one that no trained model has', async () => {

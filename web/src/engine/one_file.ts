@@ -24,3 +24,7 @@ export function demoFile(name: string): Promise<Blob> {
 export function storeOffline(): Promise<void> {
   return Promise.resolve();
 }
+
+export function keepAll(): Promise<boolean> {
+  return Promise.resolve(false);
+}

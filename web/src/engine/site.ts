@@ -55,6 +55,17 @@ export async function storeOffline(): Promise<void> {
   }
 }
 
+/** Has the offline worker fetch what it keeps only once it was used; false where it could not. */
+export function keepAll(): Promise<boolean> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = ({ data }: MessageEvent<boolean>) => resolve(data);
+    const { controller } = navigator.serviceWorker;
+    if (controller) controller.postMessage('keep all', [port2]);
+    else resolve(false);
+  });
+}
+
 /** A newer version is stored; the reader says when it is taken. */
 function offerUpdate(worker: ServiceWorker): void {
   say('A newer version of this page is stored.', {

@@ -8,7 +8,7 @@ import { startAside } from '../job/aside';
 import { followDeaths } from '../job/parts';
 import { problemOf } from '../job/problem';
 import * as state from '../job/state';
-import { loadDemo } from './demo';
+import { demoParts } from './demo';
 import { compiled, light, storeOffline } from './site';
 
 async function startEngine(): Promise<void> {
@@ -24,7 +24,7 @@ async function startEngine(): Promise<void> {
 
 export async function start(): Promise<void> {
   followDeaths();
-  const demo = loadDemo().catch(() => undefined); // "Try the demo" asks again and tells
+  const demo = demoParts().catch(() => undefined); // who needs it asks again and tells
   await Promise.all([startEngine(), demo, startAside(), storeOffline()]);
   if (state.engine.value === null) return;
   state.ready.value = true;

@@ -100,10 +100,11 @@ const reordered: FloatRule = ({ order, trial, isOtherThanBest }) => {
   // a preset that makes the labels right as they are is the simpler cause: swapped channels swap classes too
   if (!order || (trial && !trial.is_chance && isOtherThanBest)) return null;
   const [before, after] = [order.before, order.correct].map((right) => percent(right / order.count, 1));
-  const preset = order.preset ? `, with the preset ${order.preset.name}` : '';
+  // where the pictures change too, what was right before is not of these answers
+  const share = order.preset ? `with ${order.preset.words} ${after}` : `${before} → ${after}`;
   return {
     id: 'labels-reordered',
-    sentence: `Your folders look like a reordering of the model’s outputs: ${before} → ${after} of ${counted(order.count, 'sample')} are right${preset}.`,
+    sentence: `Your folders look like a reordering of the model’s outputs: ${share} of ${counted(order.count, 'sample')} are right.`,
     reason:
       'Folders are taken for the outputs in the order of their names, and this model has its classes in another. Check the pictures below: each should show what its folder is called.',
     word: 'Take this order',
@@ -325,8 +326,9 @@ const withoutVnni: Rule = ({ comparison, report }) => {
   if (!most) return null;
   return {
     id: 'without-vnni',
-    sentence: `On x64 CPUs without VNNI ${percent(most.saturated / most.sums, 1)} of the sums of ${shortName(most.name)} saturate (${counted(worst.length, 'layer')} in all): the figures above hold for CPUs with it.`,
-    reason: 'Such CPUs, before 2019, add pairs of products in 16 bits. With 7-bit weights nothing saturates.',
+    sentence: `On x64 processors without instructions for int8, ${percent(most.saturated / most.sums, 1)} of the sums of ${shortName(most.name)} are cut off (${counted(worst.length, 'layer')} in all): the figures above hold for those that have them.`,
+    reason:
+      'Without them (VNNI: Intel since 2019, AMD since 2022) pairs of products are added in 16 bits. With 7-bit weights nothing is cut off.',
     word: 'Make it for all x64 CPUs',
     change: { kind: 'platform', name: 'ort-cpu-avx2' },
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether float accuracy is low because the class folders stand in another order than the model's outputs, with the preset that
-// is in force or with another: a wrong order hides which preset is right.
+// Whether float accuracy is low because the class folders stand in another order than the model's outputs, with the preset and the
+// order of channels that are in force or with others: a wrong order of classes hides which of them is right.
 
 import type { EvaluationResult, Preprocessing, PreprocessingPreset } from 'tersor';
 
@@ -18,8 +18,8 @@ export interface OrderExample {
 }
 
 export interface FoundOrder extends LabelOrder {
-  /** The preprocessing with which it was found, where that is not the one in force; its name for a person. */
-  readonly preset: { readonly name: PreprocessingPreset; readonly preprocessing: Preprocessing } | null;
+  /** The preprocessing with which it was found, where that is not the one in force; its words for a person. */
+  readonly preset: { readonly words: string; readonly preprocessing: Preprocessing } | null;
   readonly examples: readonly OrderExample[];
 }
 
@@ -60,27 +60,37 @@ interface Candidate {
   readonly preset: FoundOrder['preset'];
 }
 
-async function tryPreset(
+/** Other ways for a picture to become a tensor: the presets, and the one in force with its channels exchanged. */
+function otherWays(): NonNullable<FoundOrder['preset']>[] {
+  const now = state.preprocessing.value;
+  if (!now) return [];
+  const of = (list: readonly number[]) => now.mean.map((_, k) => list[k] ?? list[0] ?? 0);
+  const figures = ({ scale, mean, std }: Preprocessing) => JSON.stringify([scale, mean, std]);
+  const ways = presets.flatMap((name) => {
+    const values = state.engine.value?.preprocessingPreset(name);
+    if (!values) return [];
+    const preprocessing: Preprocessing = { ...now, scale: values.scale, mean: of(values.mean), std: of(values.std) };
+    return figures(preprocessing) === figures(now) ? [] : [{ words: `the preset ${name}`, preprocessing }];
+  });
+  if (now.mean.length === 3) {
+    const channels = now.channels === 'RGB' ? 'BGR' : 'RGB';
+    ways.push({ words: `channels in the order ${channels}`, preprocessing: { ...now, channels } });
+  }
+  return ways;
+}
+
+async function tryWay(
   { model, set }: Inputs,
-  name: PreprocessingPreset,
+  preset: NonNullable<FoundOrder['preset']>,
   labels: readonly number[],
   signal: AbortSignal,
-): Promise<Candidate | null> {
-  const now = state.preprocessing.value;
-  const values = state.engine.value?.preprocessingPreset(name);
-  if (!now || !values) return null;
-  const of = (list: readonly number[]) => now.mean.map((_, k) => list[k] ?? list[0] ?? 0);
-  const preprocessing = { ...now, scale: values.scale, mean: of(values.mean), std: of(values.std) };
-  const isSame =
-    JSON.stringify([now.scale, now.mean, now.std]) ===
-    JSON.stringify([values.scale, ...[values.mean, values.std].map(of)]);
-  if (isSame) return null;
+): Promise<Candidate> {
   const result = await model.handle.evaluate(set.files, null, {
     signal,
-    preprocessing,
+    preprocessing: preset.preprocessing,
     selection: { part: 'calibration', count: triedSamples },
   });
-  return { result, order: orderIn(result, labels), preset: { name, preprocessing } };
+  return { result, order: orderIn(result, labels), preset };
 }
 
 /** The order of the classes that explains the answers, where one does significantly better than the one that stands. */
@@ -94,10 +104,7 @@ export async function findOrder(
   const candidates: Candidate[] = [{ result: float, order: orderIn(float, labels), preset: null }];
   const isPicture = state.preview.value?.picture != null;
   if (isPicture && (candidates[0]?.order || isDoubtful(float)))
-    for (const name of presets) {
-      const candidate = await tryPreset(inputs, name, labels, signal);
-      if (candidate) candidates.push(candidate);
-    }
+    for (const way of otherWays()) candidates.push(await tryWay(inputs, way, labels, signal));
   const share = ({ order }: Candidate) => (order ? order.heldCorrect / order.count : 0);
   // of several presets one may seem to fit by chance: it has to be right for most samples (95 %)
   const mostly = ({ order, preset }: Candidate) =>

@@ -6,8 +6,10 @@
 
 const worker = self as unknown as ServiceWorkerGlobalScope;
 
-// both written by the build
+// written by the build
 const files = '%FILES%'.split('|');
+/** What is fetched when it is first used, or when somebody asks for all of it. */
+const later = '%LATER%'.split('|').filter(Boolean);
 const version = '%VERSION%';
 
 const prefix = `tersor ${worker.registration.scope} `;
@@ -24,9 +26,22 @@ worker.addEventListener('install', (event) => {
   );
 });
 
+/** Whether all that is fetched later is here now. */
+async function keepAll(): Promise<boolean> {
+  const cache = await caches.open(cacheName);
+  try {
+    for (const file of later) if (!(await cache.match(file, { ignoreVary: true }))) await cache.add(file);
+    return true;
+  } catch {
+    return false; // no network, or no room
+  }
+}
+
 // a newer version waits until no page of the older one is open, or until a page that offered it is told to take it
-worker.addEventListener('message', ({ data }) => {
-  if (data === 'take over') void worker.skipWaiting();
+worker.addEventListener('message', (event) => {
+  if (event.data === 'take over') void worker.skipWaiting();
+  const [port] = event.ports;
+  if (event.data === 'keep all' && port) event.waitUntil(keepAll().then((kept) => port.postMessage(kept)));
 });
 
 worker.addEventListener('activate', (event) => {
@@ -44,8 +59,8 @@ async function answer(request: Request): Promise<Response> {
   const cache = await caches.open(cacheName);
   const options = { ignoreSearch: request.mode === 'navigate', ignoreVary: true };
   const { pathname } = new URL(request.url);
-  // what verifies and what trains are fetched when they are first used, and kept from then on
-  if (pathname.includes('/verify/') || pathname.includes('/assets/')) {
+  // what verifies, what trains and the photographs are fetched when they are first used, and kept from then on
+  if (/\/(verify|assets|demo\/fruit)\//.test(pathname)) {
     const kept = await cache.match(request, options);
     if (kept) return kept;
     const fresh = await fetch(request);

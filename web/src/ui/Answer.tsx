@@ -3,8 +3,8 @@
 // One result in three states: the answer, which is a sentence, what changed, and one button; why; and everything.
 
 import { DownloadModel } from './Downloads';
-import { answered, className } from '../job/answers';
-import { active, result, running, view, views, type View } from '../job/state';
+import { answered, className, type Answered as AnsweredRow } from '../job/answers';
+import { active, preview, result, running, view, views, type View } from '../job/state';
 import { wordOf } from '../job/verdict';
 import { counted, fixed, size } from '../numbers';
 import { RadioSwitch } from './Configurations';
@@ -26,27 +26,32 @@ export function ViewSwitch() {
   );
 }
 
-/** Samples shown whose answer changed. */
+/** Samples shown whose answer changed, and of pictures in all: the others stand for those that did not change. */
 const changedShown = 3;
+const picturesShown = 10;
 
-/** The samples that got another answer. */
-function Changed() {
+/** The samples that got another answer, and of pictures some that did not. */
+function Answered() {
   const rows = answered();
   const letter = active.value;
-  const changed = rows.filter((row) => row[letter] !== null && row[letter] !== row.F);
-  if (changed.length === 0) return null;
+  const isChanged = (row: AnsweredRow) => row[letter] !== null && row[letter] !== row.F;
+  const changed = rows.filter(isChanged);
+  const same = preview.value?.picture ? rows.filter((row) => !isChanged(row)) : [];
+  const first = changed.slice(0, changedShown);
+  const room = Math.min(same.length, picturesShown - first.length);
+  const spread = Array.from({ length: room }, (_, k) => same[Math.floor((k * same.length) / room)]);
+  const shown = [...first, ...spread].filter((row) => row !== undefined);
+  if (shown.length === 0) return null;
   return (
-    <ul class="answered-list answer-changed">
-      {changed.slice(0, changedShown).map((row) => (
+    <ul class="answered-list answer-pictures">
+      {shown.map((row) => (
         <li key={row.index} class="answered">
           <Thumbnail index={row.index} path={row.path} />
-          <span>
-            {className(row.F)} → {className(row[letter] ?? row.F)}
-          </span>
+          <span>{isChanged(row) ? `${className(row.F)} → ${className(row[letter] ?? row.F)}` : className(row.F)}</span>
         </li>
       ))}
       {changed.length > changedShown && (
-        <li class="answered soft">and {counted(changed.length - changedShown, 'other')}</li>
+        <li class="answered soft">and {counted(changed.length - changedShown, 'other')} changed</li>
       )}
     </ul>
   );
@@ -85,7 +90,7 @@ export function Answer() {
         <NoteSign kind={word.kind} /> {word.title}
       </h3>
       <p class="answer-sentence">{word.plain}</p>
-      {word.isOfFile && <Changed />}
+      {word.isOfFile && <Answered />}
       {word.isOfFile && <DrawnOutputs isBrief />}
       {word.isOfFile && <Gains />}
       <DownloadModel class="download in-page" />

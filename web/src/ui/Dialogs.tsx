@@ -3,6 +3,11 @@
 import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
+import { demoFacts } from '../engine/demo';
+import { keepAll } from '../engine/site';
+import { runtime } from '../job/runtime';
+import { storedOffline } from '../job/state';
+import { size } from '../numbers';
 import { Switch } from './fields';
 import { Close } from './Icons';
 import { LazyHelp } from './LazyHelp';
@@ -62,13 +67,49 @@ function Keys() {
   );
 }
 
+const trainingBytes = Number(document.querySelector<HTMLMetaElement>('meta[name="tersor-training"]')?.content ?? 0);
+const laterBytes = demoFacts.bytes + (runtime?.bytes ?? 0) + trainingBytes;
+const kept = signal<'' | 'runs' | 'kept' | 'failed'>('');
+
+const keptWords = {
+  '': '',
+  runs: 'Being fetched.',
+  kept: 'All of it is here now, and works without a network.',
+  failed: 'Not all of it could be fetched. Try again with a network, and with room for it on this device.',
+} as const;
+
+async function keep(): Promise<void> {
+  kept.value = 'runs';
+  kept.value = (await keepAll()) ? 'kept' : 'failed';
+}
+
+/** What is fetched on first use, all at once. */
+function Keep() {
+  if (!storedOffline.value) return null;
+  return (
+    <div class="actions">
+      <button type="button" class="button" disabled={kept.value === 'runs'} onClick={() => void keep()}>
+        Keep all of it for offline use
+      </button>
+      <p class="soft" aria-live="polite">
+        {keptWords[kept.value] || `${size(laterBytes)}, once`}
+      </p>
+    </div>
+  );
+}
+
 function Privacy() {
   return (
     <>
       <p>
-        Nothing. Models and samples are read by this page on your machine. The page's security policy forbids requests
-        to any other address, and after it has loaded it makes no request at all.
+        Nothing. Models and samples are read by this page on your machine, and its security policy forbids requests to
+        any other address.
       </p>
+      <p>
+        What you may never press is fetched when you do: the photographs of the demo, the runtime of Verify, the engine
+        that trains. They come from where this page lies, once, and nothing of yours goes there.
+      </p>
+      <Keep />
       <p>
         There is no account, no cookie, no measurement of visitors. The choices of a theme, of keys and of how much is
         shown are kept in this browser.

@@ -2,7 +2,8 @@
 
 import { settingsInForce } from '../job/address';
 import { count, counted, size } from '../numbers';
-import { demoFacts, tryDemo } from '../engine/demo';
+import { demoFacts, tryBrokenDemo, tryDemo } from '../engine/demo';
+import { LinkButton } from './LinkButton';
 import { Note } from './Note';
 import { Plate } from './Plate';
 
@@ -43,15 +44,20 @@ export function Landing() {
             Try the demo
           </button>
           <p class="soft">
-            {size(demoFacts.modelBytes)} model, {count(demoFacts.samples)} labelled pictures,
+            {size(demoFacts.modelBytes)} model, {count(demoFacts.samples)} labelled photographs,
             <br />
-            all on this page
+            {size(demoFacts.bytes)} to fetch
           </p>
         </div>
+        <p class="landing-more soft">
+          There are <LinkButton onClick={() => void tryBrokenDemo()}>a broken demo</LinkButton> too, for the page to
+          repair, and <LinkButton onClick={() => void tryDemo('letters')}>a smaller demo</LinkButton>, which is already
+          here.
+        </p>
         <dl class="landing-facts">
           <div>
-            <dt>requests after the page has loaded</dt>
-            <dd>0</dd>
+            <dt>of your data sent anywhere</dt>
+            <dd>0 bytes</dd>
           </div>
           {builtSize !== '' && (
             <div>

@@ -15,7 +15,8 @@ import { Pixels } from './Pixels';
 
 type Filter = 'disagree' | 'lost' | 'won' | 'all';
 
-const filter = signal<Filter>('disagree');
+/** What the reader chose; else those that disagree, where any do. */
+const chosenFilter = signal<Filter | null>(null);
 /** Samples shown before "Show all", and at most: each is decoded again. */
 const firstShown = 12;
 const mostShown = 96;
@@ -136,7 +137,8 @@ export function Pictures() {
     won: rows.filter((row) => isWon(row, letter)),
     all: rows,
   };
-  const chosen = found[filter.value];
+  const filter = chosenFilter.value ?? (found.disagree.length > 0 ? 'disagree' : 'all');
+  const chosen = found[filter];
   const [shown, more] = useFold(chosen.slice(0, mostShown), firstShown, 'samples');
   if (rows.length === 0) return null;
   const labelled = rows.every((row) => row.label !== null);
@@ -151,8 +153,8 @@ export function Pictures() {
         <fieldset class="switch">
           <legend class="visually-hidden">Samples shown</legend>
           {filters.map((one) => (
-            <label key={one} class={filter.value === one ? 'chosen' : ''}>
-              <input type="radio" name="answers" checked={filter.value === one} onChange={() => (filter.value = one)} />
+            <label key={one} class={filter === one ? 'chosen' : ''}>
+              <input type="radio" name="answers" checked={filter === one} onChange={() => (chosenFilter.value = one)} />
               {filterWords[one]} {count(found[one].length)}
             </label>
           ))}
