@@ -122,6 +122,18 @@ TEST_CASE("positions and angles keep float32 with what makes them", "[half]") {
   CHECK(kept(model, seen_with(model, {{"a", 1}, {"angles", 80}})) == Names{"angles", "s", "steps"});
 }
 
+TEST_CASE("types follow from operators where shapes do not", "[half]") {
+  NamedModel builder;
+  builder.input("x", {4, 4}).weight("w", {8, 8}).constant("two", Tensor::of<int64_t>(Shape{1}, {2}));
+  builder.node("Shape", {"x"}, {"shape"}).node("Concat", {"shape", "two"}, {"to"}, {{"axis", int64_t{0}}});
+  builder.node("Reshape", {"x", "to"}, {"a"}).node("MatMul", {"a", "w"}, {"y"}).output("y");
+  Model model = builder.build();
+  model.graph.value(model.graph.inputs[0]).shape.reset();
+  CHECK(kept(model, half::seen_values(model)) == Names{});
+  CHECK(test::types_of(half::with_half_floats(model, half::seen_values(model), {})) ==
+        "Cast Shape Concat Reshape MatMul Cast");
+}
+
 TEST_CASE("weights of an operator without float16 are stored in it, its small constants are not", "[half]") {
   NamedModel builder;
   builder.input("x", {3, 1, 16}).weight("w", {1, 64, 16}).weight("r", {1, 64, 16}).weight("bias", {1, 128});

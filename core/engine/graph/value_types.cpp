@@ -52,9 +52,18 @@ DType own_type(const Node& node, size_t k, const std::function<DType(size_t)>& i
   return DType::kUndefined;
 }
 
+/// Of operators that runtimes add and that exporters and we write.
+DType microsoft_type(const Node& node, const std::function<DType(size_t)>& input) {
+  for (const char* keeps : {"BiasGelu", "FastGelu", "Gelu", "MatMulNBits", "QuickGelu"})
+    if (node.op_type == keeps) return input(0);
+  return node.op_type == "GatherBlockQuantized" ? input(2) : DType::kUndefined;
+}
+
 }  // namespace
 
 DType output_type(const Node& node, size_t k, const std::function<DType(size_t)>& input) {
+  if (node.domain == "com.microsoft") return microsoft_type(node, input);
+  if (!node.domain.empty()) return DType::kUndefined;
   const Operator* known = find_operator(node.op_type);
   switch (known != nullptr ? known->type : OutputType::kSameType) {
     case OutputType::kOwnType:
@@ -85,7 +94,7 @@ std::vector<DType> value_types(const Graph& graph) {
   for (const auto& [id, tensor] : graph.initializers()) types[static_cast<size_t>(id.index)] = tensor.dtype();
   for (const Node& node : graph.nodes())
     for (size_t k = 0; k < node.outputs.size(); ++k) {
-      if (!node.outputs[k].valid() || !node.domain.empty()) continue;
+      if (!node.outputs[k].valid()) continue;
       DType& type = types[static_cast<size_t>(node.outputs[k].index)];
       if (type != DType::kUndefined) continue;
       type = output_type(node, k, [&](size_t slot) {

@@ -10,6 +10,7 @@
 #include "core/base/number_text.h"
 #include "core/cost/value_types.h"
 #include "core/graph/uses.h"
+#include "core/graph/value_types.h"
 #include "core/tensor/float16.h"
 
 namespace tersor::half {
@@ -435,16 +436,11 @@ class Halver {
 }  // namespace
 
 SeenValues seen_values(const Model& model) {
-  const Graph& graph = model.graph;
+  SeenValues seen{value_types(model.graph)};
+  // Kernels that are no ONNX give their types where shapes are known.
   const cost::ValueTypes types = cost::value_types(model);
-  SeenValues seen;
-  for (size_t k = 0; k < graph.value_count(); ++k) {
-    const ValueId id{static_cast<int32_t>(k)};
-    const Tensor* constant = graph.initializer(id);
-    const bool is_known = k < types.size() && types[k];
-    const DType dtype = constant != nullptr ? constant->dtype() : is_known ? types[k]->dtype : graph.value(id).dtype;
-    seen.types.push_back(dtype);
-  }
+  for (size_t k = 0; k < types.size(); ++k)
+    if (types[k] && seen.types[k] == DType::kUndefined) seen.types[k] = types[k]->dtype;
   return seen;
 }
 
