@@ -161,7 +161,7 @@ describe('the photographs', () => {
     expect(await page.getByTestId('answer').count()).toBe(0);
     await button(page, 'Take this order').click();
     await page.getByTestId('answer').getByRole('heading', { name: 'Worth it' }).waitFor({ timeout: 120_000 });
-    await button(page, 'Undo').click();
+    await button(page, 'Undo').first().click();
     await proposed.waitFor({ timeout: 120_000 });
     await expectQuiet(visit);
     await context.close();

@@ -196,8 +196,7 @@ it('a recipe restores everything, and can be taken back', async () => {
   await page.reload();
   await page.evaluate(() => location.replace('#'));
   await page.waitForFunction(() => performance.getEntriesByName('tersor:ready').length > 0);
-  await button(page, 'Try the demo').click();
-  await untilDone(page);
+  await runDemo(page);
   await page.getByLabel('Model and samples').setInputFiles([asInput('r.json', recipe.bytes)]);
   await expect.poll(() => page.locator('.sha').getAttribute('title'), { timeout: 60_000 }).toBe(digest);
   await page.keyboard.press('Control+z');
