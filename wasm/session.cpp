@@ -17,6 +17,7 @@
 #include "core/samples/preview.h"
 #include "core/samples/sample_digest.h"
 #include "core/simulate/program.h"
+#include "core/tpc/read.h"
 #include "wasm/js_source.h"
 #include "wasm/model_files.h"
 
@@ -119,8 +120,7 @@ std::vector<samples::Bytes> parts_of(const val& parts) {
 }
 
 std::string key_of(const Settings& settings) {
-  std::string key = settings.platform.name + "@" + std::to_string(settings.platform.version) + " " +
-                    to_text(config::to_json(settings.config), false) + " " +
+  std::string key = tpc::digest(settings.platform) + " " + to_text(config::to_json(settings.config), false) + " " +
                     to_text(config::to_json(settings.overrides), false) + " " + settings.framework_info + " " +
                     std::string(enum_word(settings.format));
   for (const auto& [name, is_then] : settings.taken_branches) key += " " + name + (is_then ? "=then" : "=else");

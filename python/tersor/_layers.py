@@ -90,6 +90,26 @@ def onnx_types(layer: Any) -> list[str]:
     return [one if isinstance(one, str) else one["layer"] for one in onnx_layers(layer)]
 
 
+_WEIGHTS = {
+    "Conv": {"kernel": "W", "bias": "B"},
+    "ConvTranspose": {"kernel": "W", "bias": "B"},
+    "Gemm": {"kernel": "B", "bias": "C"},
+    "MatMul": {"kernel": "B"},
+}
+
+
+def onnx_weights(layer: Any, attribute: str) -> dict[str, str]:
+    """A weight of a layer as the input of each operator with weights that the layer stands for. Keras says "kernel",
+    "depthwise_kernel" and "bias", PyTorch "weight" and "bias"; any other name is taken as ONNX's."""
+    role = "kernel" if attribute == "weight" or attribute.endswith("kernel") else attribute
+    made = {}
+    for one in onnx_types(layer):
+        name = _WEIGHTS.get(one, {}).get(role, None if role in ("kernel", "bias") else attribute)
+        if name is not None:
+            made[one] = name
+    return made
+
+
 def onnx_axes(layer: Any, axes: Any) -> list[Any]:
     """(output, input) of a layer's kernel as axes of the ONNX weight: (3, 2) of Conv2D are [0, 1]."""
     name = name_of(layer)

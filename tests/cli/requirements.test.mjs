@@ -93,6 +93,46 @@ test.skipIf(!here).each([
   );
 });
 
+const page = read('docs/requirements.md');
+const blocksOf = (language) =>
+  [...page.matchAll(new RegExp('^```' + language + '\\n([^]*?)^```$', 'gm'))].map(([, block]) =>
+    block.trim().split('\n'),
+  );
+const squeezed = (text) => text.replace(/>>>|\s/g, '');
+
+test.skipIf(!here)('the code blocks are those of the documents, and no document has another', () => {
+  const all = readdirSync(documents)
+    .filter((name) => name.endsWith('.txt'))
+    .map((name) => readFileSync(path.join(documents, name), 'utf8'));
+  const text = squeezed(all.join('\n'));
+  const said = blocksOf('python').flat();
+  for (const line of said) assert.ok(text.includes(squeezed(line).replace(/^qc=/, '')), line);
+  const ours = squeezed(said.join('\n'));
+  // what a document marks as code, begins as a definition or makes a value of one of its classes
+  const marked = all.flatMap((one) => [...one.matchAll(/>>> ([^]*?)(?=>>>|\n)/g)].map(([, code]) => code.trim()));
+  assert.ok(marked.length >= 12, `${marked.length}`);
+  const defined = all.flatMap((one) => one.match(/^ *(?:def|class) \w+\(.*\):$/gm) ?? []);
+  assert.ok(defined.length >= 7);
+  for (const code of [...marked, ...defined]) {
+    if (/^import /.test(code)) continue;
+    assert.ok(ours.includes(squeezed(code)), code);
+  }
+});
+
+test.each([
+  ['js', 'tests/wasm/documents.test.mjs'],
+  ['cpp', 'tests/job/documents_test.cpp'],
+])('the blocks in %s are those of %s, which runs them', (language, file) => {
+  const source = new Set(
+    read(file)
+      .split('\n')
+      .map((line) => line.trim()),
+  );
+  const said = blocksOf(language).flat();
+  assert.ok(said.length > 20);
+  for (const line of said) assert.ok(source.has(line.trim()), `${file} has no line "${line.trim()}"`);
+});
+
 test('no name has two lines, and every line says what acts', () => {
   assert.equal(new Set(lines.map(({ name }) => name)).size, lines.length);
   for (const { name, acts } of lines) assert.match(acts, /^`[\w/]+\.(cpp|test\.mjs): .+`$|^does not act/, name);

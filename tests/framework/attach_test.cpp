@@ -183,14 +183,78 @@ TEST_CASE("what the platform does not offer is an error that names set, field an
   const Error bits = error_of(b.graph, R"({"weights_n_bits": 4})");
   REQUIRE(bits.code == ErrorCode::kInvalidConfig);
   INFO(bits.message);
-  for (const char* part : {"the operator set \"Conv\"", "the operator set \"DepthwiseConv2D\"",
-                           "the operator set \"FullyConnected\"", "weights_n_bits = 4; it can be 8."})
-    REQUIRE(bits.message.find(part) != std::string::npos);
+  REQUIRE(bits.place == "config.weights_n_bits");
+  REQUIRE(bits.message ==
+          "The platform offers nothing for the operator sets \"Conv\", \"DepthwiseConv2D\", \"FullyConnected\" with "
+          "weights_n_bits = 4; it can be 8.");
   const Error together =
       error_of(b.graph, R"({"weights_quantization_method": "UNIFORM", "weights_per_channel_threshold": true})");
   INFO(together.message);
   REQUIRE(together.message.find("not all together: weights_quantization_method = UNIFORM, "
                                 "weights_per_channel_threshold = true") != std::string::npos);
+}
+
+TEST_CASE("one fault of many operator sets is told once") {
+  const GraphBuilder b = small_net();
+  const auto count = [](const std::string& text, const std::string& part) {
+    size_t found = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  const Error both = error_of(b.graph, R"({"weights_n_bits": 3, "activation_n_bits": 5})");
+  INFO(both.message);
+  REQUIRE(count(both.message, "The platform offers nothing") == 2);
+  REQUIRE(count(both.message, "and operators outside its operator sets with activation_n_bits = 5") == 1);
+  FrameworkInfo info = onnx_framework_info();
+  info.activation_quantizer_mapping.clear();
+  try {
+    attach_to(b.graph, {}, info);
+    FAIL("no error");
+  } catch (const Error& error) {
+    INFO(error.message);
+    REQUIRE(error.place == "config.activation_quantization_method");
+    REQUIRE(error.message.find("is UNIFORM, for which there is no quantizer; there is none at all.") !=
+            std::string::npos);
+  }
+}
+
+TEST_CASE("an attr_mapping says which weights the configurations of a set are for") {
+  const GraphBuilder b = small_net();
+  const auto text = [](const char* mapping) {
+    return std::string(R"({"schema_version": 1, "name": "p", "tp_model": {"default_qco": {"quantization_config_list": [{
+        "default_weight_attr_config": {"weights_n_bits": 5, "enable_weights_quantization": true},
+        "attr_weights_configs_mapping": {
+        "kernel_attr": {"weights_n_bits": 8, "enable_weights_quantization": true},
+        "bias_attr": {"weights_n_bits": 4, "enable_weights_quantization": true}}}]},
+        "operator_set": [{"name": "Conv", "attr_mapping": )") +
+           mapping + "}]}}";
+  };
+  const auto bits = [&](const char* mapping, const char* node, std::string_view weight) {
+    const auto platform = read_platform(text(mapping), "p.json");
+    const auto again = read_platform(to_text(tpc::to_json(platform)), "p.json");
+    REQUIRE(again.tp_model.operator_set[0].attr_mapping == platform.tp_model.operator_set[0].attr_mapping);
+    const Attachment a = attach(b.graph, platform, onnx_framework_info(), {});
+    return a.of(b.named(node).id).weight(weight)->config.weights_n_bits;
+  };
+  for (const char* same : {"{}", R"({"kernel_attr": {"Conv": "W"}, "bias_attr": {"Conv": "B"}})"}) {
+    REQUIRE(bits(same, "conv", tpc::kKernelAttr) == 8);
+    REQUIRE(bits(same, "conv", tpc::kBiasAttr) == 4);
+  }
+  const char* swapped = R"({"kernel_attr": {"Conv": "B"}, "bias_attr": {"Conv": "W"}})";
+  REQUIRE(bits(swapped, "conv", tpc::kKernelAttr) == 4);
+  REQUIRE(bits(swapped, "conv", tpc::kBiasAttr) == 8);
+  REQUIRE(bits(swapped, "gemm", tpc::kKernelAttr) == 8);  // of another set
+  const char* kernel_alone = R"({"kernel_attr": {"Conv": "W"}})";
+  REQUIRE(bits(kernel_alone, "conv", tpc::kKernelAttr) == 8);
+  REQUIRE(bits(kernel_alone, "conv", tpc::kBiasAttr) == 5);
+
+  const auto refused = [&](const char* mapping, const char* said) {
+    REQUIRE_THROWS_WITH(read_platform(text(mapping), "p.json"), Catch::Contains(said));
+  };
+  refused(R"({"kernel_atr": {"Conv": "W"}})", "Did you mean \"kernel_attr\"?");
+  refused(R"({"kernel_attr": {"Conv": "kernel"}})", "\"kernel\" is no weight of Conv. Name B, W");
+  refused(R"({"kernel_attr": {"Cnv": "W"}})", "Did you mean \"Conv\"?");
+  refused("3", "attr_mapping");
 }
 
 TEST_CASE("FrameworkInfo says whose kernels and outputs may be quantized") {

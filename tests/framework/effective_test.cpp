@@ -15,7 +15,7 @@
 using namespace tersor;
 using namespace tersor::framework;
 
-TEST_CASE("what a platform does not offer is told for every set and field at once") {
+TEST_CASE("what a platform does not offer is told for every set and field at once, each field once") {
   const auto platform = tpc::get_target_platform_capabilities("imx500");
   const auto settings = config::read_quantization_config(
       std::string_view(R"({"weights_n_bits": 3, "activation_quantization_method": "UNIFORM"})"), "config");
@@ -24,9 +24,10 @@ TEST_CASE("what a platform does not offer is told for every set and field at onc
     FAIL("no error");
   } catch (const Error& error) {
     INFO(error.message);
-    for (const char* set : {"Conv", "FullyConnected"})
-      for (const char* field : {"weights_n_bits = 3", "activation_quantization_method = UNIFORM"})
-        REQUIRE(error.message.find("the operator set \"" + std::string(set) + "\" with " + field) != std::string::npos);
+    REQUIRE(error.message.find("has 2 faults") != std::string::npos);
+    REQUIRE(error.message.find("for the operator sets \"Conv\", \"ConvTranspose\", \"DepthwiseConv2D\", "
+                               "\"FullyConnected\" with weights_n_bits = 3; it can be 8, 4, 2.") != std::string::npos);
+    REQUIRE(error.message.find("with activation_quantization_method = UNIFORM") != std::string::npos);
   }
 }
 
@@ -128,6 +129,38 @@ TEST_CASE("custom_tpc_opset_to_layer stands before a set's own layers and of tho
     REQUIRE(std::string(error.what()).find("config.custom_tpc_opset_to_layer.Zap[0]: \"Sine\" is no operator") !=
             std::string::npos);
   }
+}
+
+TEST_CASE("a filter of a platform that asks for what no such operator has is refused with the nearest name") {
+  const auto refusal = [](const std::string& layer) {
+    const auto platform = read_platform(R"({"schema_version": 1, "name": "p", "tp_model": {"default_qco":
+        {"quantization_config_list": [{}]}, "operator_set": [{"name": "Mine", "layers": [)" +
+                                            layer + "]}]}}",
+                                        "mine.json");
+    try {
+      check_layers(platform, {}, operator_names());
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  REQUIRE(refusal(R"({"layer": "Conv", "kwargs": {"gruop": 1}})")
+              .find("operator_set \"Mine\".layers[0]: Conv has no attribute \"gruop\" to filter by. Did you mean "
+                    "\"group\"?") != std::string::npos);
+  REQUIRE(refusal(R"({"layer": "Clip", "any": [{"attr": "maxx", "op": "Eq", "value": 6}]})")
+              .find("Did you mean \"max\"?") != std::string::npos);
+  for (const char* fine :
+       {R"({"layer": "Clip", "kwargs": {"max": 6}})", R"({"layer": "Conv", "kwargs": {"depthwise": 1}})",
+        R"({"layer": "MaxPool", "kwargs": {"outputs": 1}})", R"({"layer": "my::Op", "kwargs": {"a": 1}})"})
+    REQUIRE(refusal(fine) == "no error");
+  // What the sets that are known by their names ask for is among what may be asked for.
+  for (const OperationsSetToLayers& set : onnx_layers().op_sets_to_layers)
+    for (const LayerFilterParams& layer : set.layers)
+      for (const std::string& asked : layer.attributes()) {
+        const std::vector<std::string> known = possible_attributes(layer.layer);
+        INFO(layer.layer << " " << asked);
+        REQUIRE(std::find(known.begin(), known.end(), asked) != known.end());
+      }
 }
 
 TEST_CASE("a platform file that is read has every fault of its sets and layers told beside all others") {

@@ -276,6 +276,20 @@ TEST_CASE("what a configuration asks for wrongly is told with its override") {
                     "with weights_n_bits = 3; it can be 8.") == 0);
 }
 
+TEST_CASE("a configuration without a config says what it lacks") {
+  const GraphBuilder b = gemm_net();
+  for (const char* name : {"DefaultQuantizeConfig", "LayerQuantizeConfig"}) {
+    const std::string said =
+        message_of(b, (R"([{"name": "last", "quantize_config": ")" + std::string(name) + "\"}]").c_str());
+    INFO(said);
+    REQUIRE(said.find("overrides[0].quantize_config") == 0);
+    REQUIRE(said.find(std::string(name) + " without a config says nothing to quantize: it lacks weight") !=
+            std::string::npos);
+    REQUIRE(said.find("NoOpQuantizeConfig") != std::string::npos);
+  }
+  REQUIRE(message_of(b, R"([{"name": "last", "quantize_config": "NoOpQuantizeConfig"}])") == "no error");
+}
+
 TEST_CASE("a configuration by type gives way to one by name, and both to fields by name") {
   const GraphBuilder b = gemm_net();
   const Attachment a = attach_with(b, R"([

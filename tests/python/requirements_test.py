@@ -303,6 +303,7 @@ class Steps(unittest.TestCase):
         self.assertEqual((result.recipe["platform"]["name"], result.recipe["platform"]["version"]), ("mine", 2))
         sets = {one["name"]: one for one in said["tp_model"]["operator_set"]}
         self.assertEqual(sets["Convs"]["layers"], ["Conv"])
+        self.assertEqual(sets["Convs"]["attr_mapping"], {"kernel_attr": {"Conv": "W"}})
         clip = {"layer": "Clip", "all": [{"attr": "max", "op": "Greater", "value": 5}], "kwargs": {"min": 0}}
         self.assertEqual(sets["AnyReLU"]["layers"], ["Relu", clip])
         self.assertEqual(sets["Linear"]["layers"], ["Gemm", {"layer": "MatMul", "kwargs": {"has_kernel": 1}}])
@@ -329,6 +330,28 @@ class Steps(unittest.TestCase):
         budget = {"target_resource_utilization": {"weights_memory": len(free.bytes) // 3, "bops": math.inf}}
         tight = quantize(platform=platform(), config=budget)
         self.assertLess(len(tight.bytes), len(free.bytes))
+
+    def test_an_attr_mapping_says_which_weights_a_configuration_is_for(self):
+        float_kernels = {KERNEL_ATTR: DefaultDict({}, "bias"), BIAS_ATTR: DefaultDict({Conv2D: "kernel"})}
+
+        def made(mapping):
+            built = TargetPlatformCapabilities(platform_model(), name="mine")
+            with built:
+                OperationsSetToLayers("Convs", [Conv2D], attr_mapping=mapping)
+                OperationsSetToLayers("AnyReLU", [ReLU])
+                OperationsSetToLayers("Linear", [Dense])
+            return built
+
+        plain, same = made(None), made({KERNEL_ATTR: {Conv2D: "kernel"}, BIAS_ATTR: {Conv2D: "bias"}})
+        self.assertEqual(len(quantize(platform=plain).bytes), len(quantize(platform=same).bytes))
+        self.assertLess(len(quantize(platform=same).bytes), len(quantize(platform=made(float_kernels)).bytes))
+        with self.assertRaisesRegex(tersor.Error, '"alpha" is no weight of Conv'):
+            made({KERNEL_ATTR: {Conv2D: "alpha"}})
+        mapping = OperationsToLayers([OperationsSetToLayers("Convs", ["Conv"], float_kernels)])
+        self.assertEqual(OperationsToLayers.from_config(mapping.get_config()).get_config(), mapping.get_config())
+        self.assertEqual(mapping.get_config()["Convs"]["attr_mapping"], {"kernel_attr": {"Conv": "B"}, "bias_attr": {"Conv": "W"}})
+        by_config = quantize(platform=plain, config={"custom_tpc_opset_to_layer": mapping})
+        self.assertEqual(len(by_config.bytes), len(quantize(platform=made(float_kernels)).bytes))
 
     def test_a_candidate_is_asked_for_in_a_filter(self):
         first = LayerFilterParams(Conv2D, Eq("group", 1) & Smaller("group", 3) | Contains("kernel_shape", 9))

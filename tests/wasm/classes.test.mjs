@@ -125,6 +125,23 @@ test('a platform of values is read, and quantizes', async () => {
   expect(made.model.length).toBeGreaterThan(0);
 });
 
+test('another platform of the same name and version is another platform', async () => {
+  const of = (weights_n_bits) => {
+    const written = structuredClone(engine.getTargetPlatformCapabilities('imx500'));
+    for (const set of written.tp_model.operator_set)
+      for (const one of [...(set.qc_options?.quantization_config_list ?? []), set.qc_options?.base_config ?? {}]) {
+        const kernel = one.attr_weights_configs_mapping?.kernel_attr;
+        if (kernel) kernel.weights_n_bits = weights_n_bits;
+      }
+    for (const set of written.tp_model.operator_set)
+      if (set.qc_options) set.qc_options.quantization_config_list = [set.qc_options.base_config];
+    return model.quantize({ samples, platform: written });
+  };
+  const [eight, four] = [await of(8), await of(4)];
+  expect(four.recipe.platform.digest).not.toBe(eight.recipe.platform.digest);
+  expect(Buffer.from(four.model).equals(eight.model)).toBe(false);
+});
+
 test('filters and layers of sets are data', async () => {
   const filter = new LayerFilterParams({ layer: 'Gemm', all: [new Eq('has_kernel', 1)] });
   expect(JSON.parse(JSON.stringify(filter))).toEqual({

@@ -394,7 +394,16 @@ Error growth_error(const std::string& what) {
 }
 
 QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics) {
-  return quantize(job, statistics, draft(job, statistics));
+  Draft decided = draft(job, statistics);
+  config::QuantizationConfig config = job.settings.config;
+  if (config.mixes_precisions() || sweep(job, decided) == nullptr) return quantize(job, statistics, std::move(decided));
+  // What the statistics do not hold is left out.
+  if (decided.lacks_rounding) config.effort = 0;
+  if (config.measures_bias()) config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
+  config.weights_second_moment_correction = false;
+  Job without = job;
+  without.settings.config = std::move(config);
+  return quantize(without, statistics, draft(without, statistics));
 }
 
 QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics, Draft draft) {

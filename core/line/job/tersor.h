@@ -99,10 +99,12 @@ struct QuantizeResult {
 };
 
 /// Chooses parameters from the statistics, applies them, checks the result and writes it. Errors as in draft(). Error
-/// kInvalidConfig if the settings ask for measurements on the samples that the statistics do not hold. Error
-/// kUnsupportedModel for a file larger than the float file, if refuses_growth().
+/// kUnsupportedModel for a file larger than the float file, if refuses_growth(). What would be measured on the samples
+/// once more and is not in the statistics is left out, as the recipe says: weights are rounded to nearest (effort 0),
+/// biases are corrected from the statistics (ANALYTIC), second moments are not.
 QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics);
-/// The same for a caller that already has the draft of these statistics; measurements may have been added since.
+/// The same for a caller that already has the draft of these statistics; measurements may have been added since. Error
+/// kInvalidConfig if the settings ask for measurements on the samples that the statistics do not hold.
 QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics, Draft decided);
 
 /// The recipe of a job and of the samples that it was calibrated with.

@@ -95,7 +95,7 @@ class Attacher {
     attached.kernel = platform_.kernel_of(set);
     attached.bounds = info_.bounds_of(graph_, node);
     const NodeSettings settings = settings_of(node);
-    const auto& [candidates, base, idle] = narrowed(set, settings, faults);
+    const auto& [candidates, base, idle] = narrowed(set, settings, faults, node.op_type);
     attached.candidates = candidates;
     attached.base = base;
     attached.kernel_quantizer = settings.kernel_quantizer;
@@ -170,12 +170,16 @@ class Attacher {
 
  private:
   /// Once per set and overrides, so that a fault is told once; after one, the platform's own options stand in.
-  const Narrowed& narrowed(const std::string& set, const NodeSettings& settings, Faults& faults) {
-    const auto key = std::make_pair(set, settings.key);
+  const Narrowed& narrowed(const std::string& set, const NodeSettings& settings, Faults& faults,
+                           const std::string& type = {}) {
+    const bool is_mapped = maps_attributes(set, type);
+    const auto key = std::make_pair(is_mapped ? set + "\n" + type : set, settings.key);
     const auto known = narrowed_.find(key);
     if (known != narrowed_.end()) return known->second;
-    const Narrowed& found =
-        narrowed_.emplace(key, narrow(platform_.tp_model.options_of(set), settings, set, faults)).first->second;
+    const tpc::QuantizationConfigOptions& given = platform_.tp_model.options_of(set);
+    const tpc::QuantizationConfigOptions options =
+        is_mapped ? given.clone_and_edit([&](OpQuantizationConfig& op) { map_attributes(set, type, op); }) : given;
+    const Narrowed& found = narrowed_.emplace(key, narrow(options, settings, set, faults)).first->second;
     for (const auto& [field, place] : settings.said_at)
       if (std::find(found.idle_fields.begin(), found.idle_fields.end(), field) == found.idle_fields.end())
         acting_.insert(place);
@@ -183,6 +187,33 @@ class Attacher {
         idle_.try_emplace(place, field, set);
     note_nearest(set, settings, found);
     return found;
+  }
+
+  /// The set says which weights of operators of this type its configurations are for.
+  bool maps_attributes(const std::string& set, const std::string& type) const {
+    const OperationsSetToLayers* entry = set.empty() || type.empty() ? nullptr : layers_.find(set);
+    return entry != nullptr && std::any_of(entry->attr_mapping.begin(), entry->attr_mapping.end(),
+                                           [&](const auto& one) { return one.second.contains(type); });
+  }
+
+  /// Puts each weight's configuration under the general name that ONNX has the weight under.
+  void map_attributes(const std::string& set, const std::string& type, OpQuantizationConfig& op) const {
+    const auto& given = layers_.find(set)->attr_mapping;
+    std::map<std::string, AttributeQuantizationConfig> mapped;
+    for (const auto& [general, inputs] : onnx_attributes_) {
+      const auto input = inputs.find(type);
+      if (input == inputs.end()) continue;
+      AttributeQuantizationConfig& config = mapped.emplace(general, op.default_weight_attr_config).first->second;
+      for (const auto& [name, by_type] : given)
+        if (const auto found = by_type.find(type); found != by_type.end() && found->second == input->second)
+          config = op.attribute_config(name);
+    }
+    for (auto& one : mapped) {
+      const std::string& general = one.first;
+      std::erase_if(op.attr_weights_configs_mapping,
+                    [&](const auto& had) { return general.find(had.first) != std::string::npos; });
+      op.attr_weights_configs_mapping[general] = std::move(one.second);
+    }
   }
 
   /// Says what nobody asked for, where the settings exclude the platform's own configuration and the nearest is taken.
@@ -354,7 +385,8 @@ class Attacher {
     for (const auto& one : mapping) known += (known.empty() ? "" : ", ") + std::string(enum_word(one.first));
     throw Error(ErrorCode::kInvalidConfig,
                 "The " + field + " of " + set_text(attached.operator_set) + " is " + std::string(enum_word(method)) +
-                    ", for which there is no quantizer; there are some for " + known + ".",
+                    ", for which there is no quantizer; " +
+                    (known.empty() ? "there is none at all." : "there are some for " + known + "."),
                 "config." + field);
   }
 
@@ -478,6 +510,8 @@ class Attacher {
   const Overrides& overrides_;
   const std::set<NodeId>& with_usual_bits_;  // nodes that activation_n_bits of the whole model does not reach
   OperationsToLayers layers_;
+  const std::map<std::string, std::map<std::string, std::string>> onnx_attributes_ =
+      onnx_layers().find("Conv")->attr_mapping;
   const Uses uses_;
   const std::vector<DType> types_;
   const std::vector<bool> masked_, divides_;
@@ -507,6 +541,50 @@ std::set<NodeId> without_bits(const Attachment& usual, int bits) {
 }
 
 }  // namespace
+
+Faults told_once(const Faults& faults, const TargetPlatformCapabilities& platform) {
+  std::vector<std::string> names = {""};
+  for (const tpc::OperatorsSet& set : platform.tp_model.operator_set) names.push_back(set.name);
+  struct Told {
+    Error error;
+    std::string before, after;  // of the text of the set in the message
+    std::vector<std::string> sets;
+  };
+  std::vector<Told> all;
+  for (const Error& error : faults.errors()) {
+    Told told{error, error.message, {}, {}};
+    for (const std::string& name : names) {
+      const std::string text = set_text(name);
+      const size_t at = error.message.find(text);
+      if (at == std::string::npos) continue;
+      told.before = error.message.substr(0, at), told.after = error.message.substr(at + text.size());
+      told.sets = {name};
+      break;
+    }
+    const auto same = std::find_if(all.begin(), all.end(), [&](const Told& one) {
+      return !one.sets.empty() && !told.sets.empty() && one.before == told.before && one.after == told.after &&
+             one.error.place == error.place;
+    });
+    if (same == all.end())
+      all.push_back(std::move(told));
+    else if (std::find(same->sets.begin(), same->sets.end(), told.sets[0]) == same->sets.end())
+      same->sets.push_back(told.sets[0]);
+  }
+  Faults once;
+  for (Told& told : all) {
+    if (told.sets.size() > 1) {
+      std::vector<std::string> quoted;
+      for (const std::string& name : told.sets)
+        if (!name.empty()) quoted.push_back("\"" + name + "\"");
+      const bool outside = quoted.size() < told.sets.size();
+      std::string sets = quoted.size() > 1 ? "the operator sets " + joined(quoted) : "the operator set " + quoted[0];
+      if (outside) sets += " and " + set_text("");
+      told.error = Error(told.error.code, told.before + sets + told.after, told.error.place, told.error.hint);
+    }
+    once.add(told.error);
+  }
+  return once;
+}
 
 Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform, const FrameworkInfo& info,
                   const QuantizationConfig& settings, const Overrides& overrides, const OperationsToLayers& layers) {
@@ -570,7 +648,7 @@ Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform
       return said(std::move(eased));
     }
   }
-  faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");
+  told_once(faults, platform).throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");
   return said(std::move(attachment));
 }
 

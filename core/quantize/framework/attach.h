@@ -25,6 +25,9 @@ Attachment attach(const Graph& graph, const tpc::TargetPlatformCapabilities& pla
 /// An operator set, empty for none, as errors call it.
 std::string set_text(std::string_view operator_set);
 
+/// The faults, those once that are alike but for the operator set that they are of.
+Faults told_once(const Faults& faults, const tpc::TargetPlatformCapabilities& platform);
+
 /// What settings leave of a set's candidates.
 struct Narrowed {
   std::vector<tpc::OpQuantizationConfig> candidates;

@@ -84,7 +84,7 @@ std::vector<EffectiveConfig> effective_configs(const tpc::TargetPlatformCapabili
   };
   for (const tpc::OperatorsSet& set : platform.tp_model.operator_set) add(set.name);
   add("");
-  faults.throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");
+  told_once(faults, platform).throw_if_any(ErrorCode::kInvalidConfig, "The configuration", "config");
   return all;
 }
 

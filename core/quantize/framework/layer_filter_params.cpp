@@ -9,6 +9,7 @@
 #include "core/base/json.h"
 #include "core/framework/kernel_operand.h"
 #include "core/graph/attribute_defaults.h"
+#include "core/graph/operators.h"
 
 namespace tersor::framework {
 
@@ -227,6 +228,25 @@ std::vector<std::string> filter_attributes(const Graph& graph, const Node& node)
   for (const NamedInput& one : kNamedInputs) add(std::string(one.name));
   for (const std::string_view name : names_with_defaults(node.op_type)) add(std::string(name));
   for (const char* name : kDerived) add(name);
+  return names;
+}
+
+std::vector<std::string> possible_attributes(std::string_view type) {
+  const Operator* op = find_operator(type);
+  if (op == nullptr) return {};
+  std::vector<std::string> names;
+  for (std::string_view left = op->attributes; !left.empty();) {
+    const size_t end = std::min(left.find(' '), left.size());
+    if (end > 0) names.emplace_back(left.substr(0, end));
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  for (const NamedInput& one : kNamedInputs)
+    if (one.type == type) names.emplace_back(one.name);
+  for (const std::string_view name : names_with_defaults(type)) names.emplace_back(name);
+  for (const std::string_view name : kDerived)
+    if ((name != "depthwise" || type == "Conv") && (name != "index_rank" || type == "Gather")) names.emplace_back(name);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

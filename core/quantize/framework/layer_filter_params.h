@@ -26,6 +26,10 @@ std::optional<FilterValue> filter_value(const Graph& graph, const Node& node, st
 /// The names that filter_value() finds something under.
 std::vector<std::string> filter_attributes(const Graph& graph, const Node& node);
 
+/// The names that filter_value() may find something under in operators of a type of ONNX's own domain; empty for
+/// others.
+std::vector<std::string> possible_attributes(std::string_view type);
+
 /// A condition on attributes. Every comparison with a missing attribute is false, so NotEq is not the negation of Eq.
 struct AttributeFilter {
   enum class Kind { kEq, kNotEq, kGreater, kGreaterEq, kSmaller, kSmallerEq, kContains, kAnd, kOr };

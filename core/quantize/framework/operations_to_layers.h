@@ -14,7 +14,8 @@ namespace tersor::framework {
 struct OperationsSetToLayers {
   std::string op_set_name;
   std::vector<LayerFilterParams> layers;
-  /// General attribute name ("kernel_attr") to layer type to the ONNX name of that input ("W").
+  /// General attribute name ("kernel_attr") to layer type to the ONNX name of that input ("W"). Where it names a weight
+  /// of a type, each weight of that type has the configuration of the name that it stands under, or else the default.
   std::map<std::string, std::map<std::string, std::string>> attr_mapping;
 };
 

@@ -27,7 +27,8 @@ OperationsToLayers layers_of(const tpc::TargetPlatformCapabilities& platform,
 void check_sets_known(const tpc::TargetPlatformCapabilities& platform, const OperationsToLayers& layers);
 
 /// Error kInvalidPlatform listing every operator that the settings' or the platform's own layers name and `known` does
-/// not have; those of other domains than ONNX's are taken as they are.
+/// not have, and every attribute that their filters ask for and no such operator has; operators of other domains than
+/// ONNX's are taken as they are.
 void check_layers(const tpc::TargetPlatformCapabilities& platform, const config::QuantizationConfig& settings,
                   const std::vector<std::string>& known);
 

@@ -64,6 +64,16 @@ void check_keys(const Json& json, const std::vector<std::string>& allowed, const
       detail::unknown_key(entry.key(), allowed, place);
 }
 
+/// A configuration of which nothing is said quantizes nothing, which is for NoOpQuantizeConfig to say.
+void require_some(const Json& json, const char* class_name, const std::vector<std::string>& members,
+                  const std::string& place) {
+  if (json.is_object() && json.empty())
+    throw Error(
+        ErrorCode::kInvalidConfig,
+        std::string(class_name) + " without a config says nothing to quantize: it lacks " + joined(members) + ".",
+        place, "Give at least one of them in \"config\", or name the class NoOpQuantizeConfig.");
+}
+
 template <class T>
 void read_member(const Json& json, const char* key, T& value, const std::string& place) {
   if (json.contains(key)) from_json(json[key], value, place + "." + key);
@@ -98,6 +108,7 @@ class DefaultQuantizeConfig : public BuiltinConfig {
   static Ptr read(const Json& json, const QuantizeScope&, const std::string& place) {
     auto config = std::make_shared<DefaultQuantizeConfig>();
     check_keys(json, {"weight_attrs", "activation_attrs", "quantize_output"}, place);
+    require_some(json, "DefaultQuantizeConfig", {"weight_attrs", "activation_attrs", "quantize_output"}, place);
     read_member(json, "weight_attrs", config->weight_attrs, place);
     read_member(json, "activation_attrs", config->activation_attrs, place);
     read_member(json, "quantize_output", config->quantize_output, place);
@@ -209,6 +220,7 @@ class LayerQuantizeConfig : public BuiltinConfig {
   static Ptr read(const Json& json, const QuantizeScope&, const std::string& place) {
     auto config = std::make_shared<LayerQuantizeConfig>();
     check_keys(json, {"weights", "activation", "outputs"}, place);
+    require_some(json, "LayerQuantizeConfig", {"weights", "activation", "outputs"}, place);
     const Json of_weights = json.value("weights", Json::object());
     if (!of_weights.is_object()) detail::wrong_type(of_weights, "an object", place + ".weights");
     for (const auto& entry : of_weights.items())

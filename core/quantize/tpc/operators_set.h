@@ -30,6 +30,9 @@ struct OperatorsSet {
   /// JSON text of the list of layers that the set stands for, each an operator type or a filter; empty: those that
   /// are known for its name.
   std::string layers = {};
+  /// JSON text of an object: a weight's general name ("kernel_attr") to operator type to the ONNX input ("W") that has
+  /// the configuration of that name in the set; empty: as ONNX has them.
+  std::string attr_mapping = {};
   bool operator==(const OperatorsSet&) const = default;
 };
 

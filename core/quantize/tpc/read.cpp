@@ -342,7 +342,7 @@ class Reader {
     if (!list.is_array()) return faults_.attempt([&] { detail::wrong_type(list, "a list", list_place); });
     for (size_t i = 0; i < list.size(); ++i) {
       const std::string at = list_place + "[" + std::to_string(i) + "]";
-      check_keys(list[i], {"name", "qc_options", "runtime_kernel", "layers"}, at);
+      check_keys(list[i], {"name", "qc_options", "runtime_kernel", "layers", "attr_mapping"}, at);
       read_operator_set(list[i], made, at);
     }
   }
@@ -359,6 +359,12 @@ class Reader {
         if (!json["layers"].is_array() || json["layers"].empty())
           detail::wrong_type(json["layers"], "a list of at least one layer", at + ".layers");
         one.layers = to_text(json["layers"], false);
+      });
+    if (given("attr_mapping"))
+      attempt([&] {
+        if (!json["attr_mapping"].is_object())
+          detail::wrong_type(json["attr_mapping"], "an object", at + ".attr_mapping");
+        one.attr_mapping = to_text(json["attr_mapping"], false);
       });
     std::vector<std::string> names;
     attempt([&] { names = read_names(member(json, "name", at), at + ".name"); });
@@ -461,6 +467,7 @@ Json to_json(const TargetPlatformCapabilities& platform) {
                         {"qc_options", one.qc_options ? to_json(*one.qc_options) : Json(nullptr)},
                         {"runtime_kernel", enum_word(platform.kernel_of(one.name))}});
     if (!one.layers.empty()) sets.back()["layers"] = parse_json(one.layers, "layers");
+    if (!one.attr_mapping.empty()) sets.back()["attr_mapping"] = parse_json(one.attr_mapping, "attr_mapping");
   }
   for (const Fusing& one : model.fusing_patterns) {
     Json groups = Json::array();

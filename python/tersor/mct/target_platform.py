@@ -23,7 +23,7 @@ from .. import _core
 from .._described import Described, Word, dict_of, list_of, plain
 from .._error import Error
 from .._given import as_json, json_of_core
-from .._layers import name_of, onnx_filters, onnx_layers
+from .._layers import name_of, onnx_filters, onnx_layers, onnx_weights
 from .constants import FLOAT_BITWIDTH
 from .target_platform_capabilities.constants import BIAS_ATTR, KERNEL_ATTR, POS_ATTR
 
@@ -401,8 +401,9 @@ class LayerFilterParams(Described):
 
 @dataclass(eq=False, repr=False)
 class OperationsSetToLayers(Described):
-    """The layers that a set of the platform stands for. Made inside `with platform:` it is of that platform. ONNX says
-    itself which inputs are kernel and bias, so that an attr_mapping may say it too and changes nothing."""
+    """The layers that a set of the platform stands for. Made inside `with platform:` it is of that platform. With an
+    attr_mapping each weight has the configuration of the general name that it stands under, or else the default one;
+    weights are named as Keras and PyTorch name them ("kernel", "weight", "bias"), or as ONNX does ("W")."""
 
     op_set_name: str
     layers: list[Any]
@@ -425,6 +426,17 @@ class OperationsSetToLayers(Described):
             made["attr_mapping"] = of
         return made
 
+    def onnx_attr_mapping(self) -> dict[str, dict[str, str]]:
+        """By ONNX operators and the names of their inputs."""
+        made: dict[str, dict[str, str]] = {}
+        for general, named in (self.attr_mapping or {}).items():
+            by_name = {name_of(layer): attribute for layer, attribute in named.items()}
+            for layer in [getattr(one, "layer", one) for one in self.layers]:
+                attribute = by_name.get(name_of(layer), getattr(named, "default_value", None))
+                if attribute is not None:
+                    made.setdefault(general, {}).update(onnx_weights(layer, attribute))
+        return made
+
     def onnx_layers(self) -> list[Any]:
         found: list[Any] = []
         for one in self.layers:
@@ -445,12 +457,19 @@ class OperationsToLayers(Described):
         _require(self.op_sets_to_layers, OperationsSetToLayers, "op_sets_to_layers")
 
     def get_config(self) -> dict[str, Any]:
-        return {one.op_set_name: one.onnx_layers() for one in self.op_sets_to_layers}
+        made: dict[str, Any] = {}
+        for one in self.op_sets_to_layers:
+            layers, mapping = one.onnx_layers(), one.onnx_attr_mapping()
+            made[one.op_set_name] = {"layers": layers, "attr_mapping": mapping} if mapping else layers
+        return made
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> OperationsToLayers:
-        read = LayerFilterParams.from_config
-        return cls([OperationsSetToLayers(name, [read(one) for one in layers]) for name, layers in config.items()])
+        made = []
+        for name, given in config.items():
+            layers, mapping = (given["layers"], given.get("attr_mapping")) if isinstance(given, Mapping) else (given, None)
+            made.append(OperationsSetToLayers(name, [LayerFilterParams.from_config(one) for one in layers], mapping))
+        return cls(made)
 
 
 _NAMED_PARTS = {"attribute_configs", "op_configs", "qc_options"}
@@ -496,7 +515,8 @@ class TargetPlatformCapabilities(Described):
                 near = difflib.get_close_matches(name, names, n=1)
                 hint = f'Did you mean "{near[0]}"?' if near else f"It has: {', '.join(names)}."
                 raise _refuse(f'The platform has no operator set "{name}".', "op_set_name", hint)
-        sets = [{**one, "layers": layers[one["name"]]} if one["name"] in layers else one for one in model["operator_set"]]
+        of = {name: one if isinstance(one, Mapping) else {"layers": one} for name, one in layers.items()}
+        sets = [{**one, **of.get(one["name"], {})} for one in model["operator_set"]]
         head = {"schema_version": 1, "name": self.name, "version": number}
         return {**head, **self._more, "tp_model": {**model, "operator_set": sets}}
 
