@@ -56,6 +56,7 @@ function FooterLinks() {
     <nav aria-label="About">
       <LinkButton onClick={() => openDialog('privacy')}>What leaves this tab: nothing</LinkButton>
       <LinkButton onClick={() => openDialog('how')}>How it works</LinkButton>
+      <LinkButton onClick={() => openDialog('documents')}>The documents</LinkButton>
       <LinkButton onClick={() => openDialog('keys')}>Keyboard</LinkButton>
       {isSite && (
         <a class="link" href="tersor.html" download>

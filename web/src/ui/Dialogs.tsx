@@ -10,11 +10,12 @@ import { storedOffline } from '../job/state';
 import { size } from '../numbers';
 import { Switch } from './fields';
 import { Close } from './Icons';
+import { LazyDocuments } from './LazyDocuments';
 import { LazyHelp } from './LazyHelp';
 import { storedChoice } from './stored';
 import { TableHead } from './TableHead';
 
-type DialogName = 'keys' | 'how' | 'privacy';
+type DialogName = 'keys' | 'how' | 'documents' | 'privacy';
 
 const shown = signal<DialogName | null>(null);
 
@@ -121,6 +122,7 @@ function Privacy() {
 const titles: Readonly<Record<DialogName, string>> = {
   keys: 'Keyboard',
   how: 'How it works',
+  documents: 'The documents',
   privacy: 'What leaves this tab',
 };
 
@@ -156,7 +158,15 @@ export function Dialogs() {
           <Close />
         </button>
       </div>
-      {name === 'keys' ? <Keys /> : name === 'how' ? <LazyHelp /> : <Privacy />}
+      {name === 'keys' ? (
+        <Keys />
+      ) : name === 'how' ? (
+        <LazyHelp />
+      ) : name === 'documents' ? (
+        <LazyDocuments />
+      ) : (
+        <Privacy />
+      )}
     </dialog>
   );
 }
