@@ -347,7 +347,7 @@ class Steps(unittest.TestCase):
         self.assertLess(len(quantize(platform=same).bytes), len(quantize(platform=made(float_kernels)).bytes))
         with self.assertRaisesRegex(tersor.Error, '"alpha" is no weight of Conv'):
             made({KERNEL_ATTR: {Conv2D: "alpha"}})
-        mapping = OperationsToLayers([OperationsSetToLayers("Convs", ["Conv"], float_kernels)])
+        mapping = OperationsToLayers([OperationsSetToLayers("Convs", [Conv2D], float_kernels)])
         self.assertEqual(OperationsToLayers.from_config(mapping.get_config()).get_config(), mapping.get_config())
         self.assertEqual(mapping.get_config()["Convs"]["attr_mapping"], {"kernel_attr": {"Conv": "B"}, "bias_attr": {"Conv": "W"}})
         by_config = quantize(platform=plain, config={"custom_tpc_opset_to_layer": mapping})
