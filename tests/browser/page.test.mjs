@@ -214,7 +214,7 @@ describe('the focus', () => {
   it('stays where the reader was when what had it goes away', async () => {
     const visit = await openPage(site);
     const { page, context } = visit;
-    await button(page, 'Try the demo').focus();
+    await button(page, 'a smaller demo').focus();
     await page.keyboard.press('Enter');
     await untilDone(page);
     expect(await focused(page)).toBe('main');

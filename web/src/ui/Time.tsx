@@ -24,7 +24,7 @@ export function Time() {
   const { time } = shown.quantized.report;
   const waits = shown.pending !== null || running.value || tradeoffRun.value !== null || resultIsOld.value;
   return (
-    <div data-testid="time">
+    <div class="time" data-testid="time">
       {time && <p class="soft">{time.sentence}</p>}
       {runtime && !waits && shown.format === 'onnx' && (
         <p class="soft">
