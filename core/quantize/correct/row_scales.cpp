@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "core/correct/append_node.h"
+
 namespace tersor::ptq {
 
 double mean_square_of_reach(const quant::Histogram& of, double centre, RowScale scale, size_t length) {
@@ -31,20 +33,6 @@ double mean_square_of_reach(const quant::Histogram& of, double centre, RowScale 
   return sum;
 }
 
-namespace {
-
-NodeId append(Graph& graph, const char* type, std::vector<ValueId> inputs, ValueId output, Attributes attributes = {}) {
-  Node node;
-  node.op_type = type;
-  node.name = graph.name_of(output) + "_" + type;
-  node.inputs = std::move(inputs);
-  node.outputs = {output};
-  node.attributes = std::move(attributes);
-  return graph.append(std::move(node));
-}
-
-}  // namespace
-
 ValueId divide_rows(Model& model, ValueId x, ValueId rows, RowScale scale, double most, std::vector<NodeId>& inserted) {
   constexpr int64_t kAxesAreInputs = 18;
   Graph& graph = model.graph;
@@ -53,7 +41,7 @@ ValueId divide_rows(Model& model, ValueId x, ValueId rows, RowScale scale, doubl
   ValueId reach = x;
   if (scale == RowScale::kTwoSided) {
     reach = value("_abs");
-    inserted.push_back(append(graph, "Abs", {x}, reach));
+    inserted.push_back(append_node(graph, "Abs", {x}, reach));
   }
   const ValueId largest = value("_largest"), r = value("_row");
   const std::vector<int64_t> last{-1};
@@ -64,10 +52,11 @@ ValueId divide_rows(Model& model, ValueId x, ValueId rows, RowScale scale, doubl
     inputs.push_back(graph.add_initializer(stem + "_axes", Tensor::of<int64_t>(Shape{1}, last)));
   else
     attributes["axes"] = last;
-  inserted.push_back(append(graph, "ReduceMax", std::move(inputs), largest, std::move(attributes)));
+  inserted.push_back(append_node(graph, "ReduceMax", std::move(inputs), largest, std::move(attributes)));
   const auto least = static_cast<float>(std::ldexp(most, -20));
-  inserted.push_back(append(graph, "Max", {largest, graph.add_initializer(stem + "_least", Tensor::scalar(least))}, r));
-  inserted.push_back(append(graph, "Div", {x, r}, rows));
+  inserted.push_back(
+      append_node(graph, "Max", {largest, graph.add_initializer(stem + "_least", Tensor::scalar(least))}, r));
+  inserted.push_back(append_node(graph, "Div", {x, r}, rows));
   return r;
 }
 
@@ -76,7 +65,7 @@ void multiply_rows(Graph& graph, size_t index, ValueId r, std::vector<NodeId>& i
   const ValueId product = graph.add_unique_value(graph.name_of(output) + "_by_row", DType::kFloat32);
   graph.value(product).shape = graph.value(output).shape;
   graph.nodes()[index].outputs[0] = product;
-  inserted.push_back(append(graph, "Mul", {product, r}, output));
+  inserted.push_back(append_node(graph, "Mul", {product, r}, output));
 }
 
 }  // namespace tersor::ptq

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/choose/two_ends.h"
+#include "core/correct/append_node.h"
 #include "core/correct/move_statistics.h"
 #include "core/correct/row_scales.h"
 #include "core/correct/shared_kernels.h"
@@ -381,25 +382,18 @@ class Smoother {
     const bool moves = by.moves();
     if (!by.scales()) {
       const auto offset = static_cast<float>(offsets[0]);  // what is not scaled is moved as one
-      inserted.push_back(
-          append("Add", value, graph_.add_initializer(stem + "_offset", Tensor::scalar(offset)), smoothed));
+      inserted.push_back(append_node(
+          graph_, "Add", {value, graph_.add_initializer(stem + "_offset", Tensor::scalar(offset))}, smoothed));
       return;
     }
     const ValueId scaled = moves ? graph_.add_unique_value(stem + "_scaled", DType::kFloat32) : smoothed;
     inserted.push_back(
-        append("Mul", value, graph_.add_initializer(stem + "_factors", passes::from_doubles(factors, shape)), scaled));
+        append_node(graph_, "Mul",
+                    {value, graph_.add_initializer(stem + "_factors", passes::from_doubles(factors, shape))}, scaled));
     if (moves)
-      inserted.push_back(append(
-          "Add", scaled, graph_.add_initializer(stem + "_offsets", passes::from_doubles(offsets, shape)), smoothed));
-  }
-
-  NodeId append(const char* type, ValueId input, ValueId constant, ValueId output) {
-    Node node;
-    node.op_type = type;
-    node.name = graph_.name_of(output) + "_" + type;
-    node.inputs = {input, constant};
-    node.outputs = {output};
-    return graph_.append(std::move(node));
+      inserted.push_back(append_node(
+          graph_, "Add", {scaled, graph_.add_initializer(stem + "_offsets", passes::from_doubles(offsets, shape))},
+          smoothed));
   }
 
   static TensorStatistics smoothed_statistics(const TensorStatistics& of, const Smoothing& by) {
