@@ -546,7 +546,7 @@ val Session::quantize(const std::string& key, const std::string& text, const val
   report_progress(progress, {"choose", 0, 1, {}});
   const auto [job, statistics, recipe] = calibrated(key, json, statistics_file);
   check_recipe(recipe, recipe_of(*job, statistics), json, "allowMismatch");
-  const QuantizeResult made = tersor::quantize(*job, statistics);
+  const QuantizeResult made = tersor::quantize(*job, statistics, draft(*job, statistics));
   report_progress(progress, {"choose", 1, 1, {}});
 
   const report::Report report = report_of(*job, made, opened.name, static_cast<int64_t>(opened.opened->file_bytes));

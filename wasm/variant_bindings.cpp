@@ -117,7 +117,8 @@ val make_variant(const std::string& key, const std::string& model, const std::st
     std::optional<QuantizedFile> begun;
     if (!kind.platform.empty()) {
       const auto given = session().calibrated(model, parse_json(settings, "settings"), statistics);
-      begun.emplace(QuantizedFile{given.job, tersor::quantize(*given.job, given.statistics)});
+      begun.emplace(QuantizedFile{given.job,
+                                  tersor::quantize(*given.job, given.statistics, draft(*given.job, given.statistics))});
     }
     const std::optional<Largest> seen = read_largest(largest);
     VariantFile made = variant_file(kind, *opened, begun ? &*begun : nullptr, seen ? &*seen : nullptr);

@@ -164,7 +164,8 @@ TEST_CASE("measured shifts do not depend on who saw which sample, and survive th
 TEST_CASE("measured bias correction needs the samples and says so") {
   const auto job = job_of(separable(0.6));
   const calibrate::Statistics statistics = statistics_of(*job);
-  REQUIRE_THROWS_WITH(quantize(*job, statistics), Catch::Matchers::Contains("weights_bias_correction_method"));
+  REQUIRE_THROWS_WITH(quantize(*job, statistics, draft(*job, statistics)),
+                      Catch::Matchers::Contains("weights_bias_correction_method"));
 }
 
 TEST_CASE("after the measured correction the means are those of the float model") {

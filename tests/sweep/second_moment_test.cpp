@@ -156,7 +156,7 @@ TEST_CASE("any parts of the samples measure the same, and a file of statistics k
   calibrate::Statistics statistics = test::statistics_of(*job);
   const calibrate::Statistics once = measured(*job, statistics, 1);
   REQUIRE(once == measured(*job, statistics, 3));
-  REQUIRE_THROWS_AS(quantize(*job, statistics), Error);
+  REQUIRE_THROWS_AS(quantize(*job, statistics, draft(*job, statistics)), Error);
   statistics = once;
   const calibrate::Statistics kept = calibrate::read(calibrate::write(statistics));
   REQUIRE(kept == statistics);
@@ -171,7 +171,7 @@ TEST_CASE("without bias correction the sweep goes over these kernels alone, and 
     const auto job = test::job_of(deep(2), kTarget, config);
     calibrate::Statistics statistics = test::statistics_of(*job);
     try {
-      quantize(*job, statistics);
+      quantize(*job, statistics, draft(*job, statistics));
       FAIL("quantized without samples");
     } catch (const Error& error) {
       REQUIRE(error.place ==
