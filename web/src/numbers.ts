@@ -184,3 +184,13 @@ export function sizeWords(ratio: number): string {
   if (ratio > 0.95 && ratio < 1.05) return 'about the same size';
   return ratio >= 1 ? `${times(ratio)} smaller` : `${times(1 / ratio)} larger`;
 }
+
+/**
+ * A step of 1, 2 or 5 times a power of ten that cuts `span` into about `parts`. By hand, as are the scales of the charts:
+ * they are a line each, and d3-scale stands on five packages more (arrays, formats, interpolation, time).
+ */
+export function niceStep(span: number, parts: number): number {
+  const raw = span / parts;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  return power * ([1, 2, 5].find((factor) => factor * power >= raw) ?? 10);
+}

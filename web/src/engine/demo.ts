@@ -76,18 +76,23 @@ function tell(error: unknown): void {
   };
 }
 
+/** The page makes room at once, and not when the files are there: what moves then would move under a reader's eyes. */
+async function making(demo: () => Promise<void>): Promise<void> {
+  state.demoIsComing.value = true;
+  await demo().catch(tell);
+  state.demoIsComing.value = false;
+}
+
 /** Opens a demo's model and samples and runs the whole job; without a network the one that is here. */
-export async function tryDemo(name: DemoName = 'fruit'): Promise<void> {
-  try {
+export function tryDemo(name: DemoName = 'fruit'): Promise<void> {
+  return making(async () => {
     const demo = await demoParts(name).catch((error: unknown) => {
       if (name === 'letters') throw error;
       say('The photographs are not stored yet and could not be fetched: here are letters and digits instead.');
       return demoParts();
     });
     await run(demo, [{ path: demo.about.samples, data: demo.samples }]);
-  } catch (error) {
-    tell(error);
-  }
+  });
 }
 
 /** Folders that somebody named in German sort otherwise than the outputs. */
@@ -105,8 +110,8 @@ const german: Readonly<Record<string, string>> = {
 };
 
 /** The photographs in folders that sort otherwise than the model's outputs, with red and blue exchanged. */
-export async function tryBrokenDemo(): Promise<void> {
-  try {
+export function tryBrokenDemo(): Promise<void> {
+  return making(async () => {
     const demo = await demoParts('fruit');
     const entries = await unzip({ path: demo.about.samples, data: demo.samples });
     const renamed = entries.map(({ path, data }) => {
@@ -114,7 +119,5 @@ export async function tryBrokenDemo(): Promise<void> {
       return { path: ['fruit', german[folder] ?? folder, ...rest].join('/'), data };
     });
     await run(demo, renamed, 'BGR');
-  } catch (error) {
-    tell(error);
-  }
+  });
 }

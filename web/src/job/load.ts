@@ -60,6 +60,11 @@ function engine(): Promise<state.Engine> {
   });
 }
 
+/** Of what has arrived; a demo goes on by itself. */
+function showDetails(region: state.RegionId): void {
+  state.openOnly(...(state.demoIsComing.value ? [] : [region]));
+}
+
 /** What is known about samples beforehand. */
 export interface Given {
   readonly preprocessing?: Preprocessing;
@@ -169,7 +174,7 @@ async function openModel(arrival: Arrival): Promise<void> {
       state.runNote.value = '';
       if (before) leaveOperators();
       state.openLayer.value = null;
-      state.openOnly('model');
+      showDetails('model');
       state.announcement.value = `${baseName(arrival.path)} is open.`;
     });
     waiting = null;
@@ -262,7 +267,7 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
     fromAddress = null;
     state.classMapping.value = { by: 'order', outputs: {} };
     state.isDemo.value = false;
-    state.openOnly('samples');
+    showDetails('samples');
     state.announcement.value = `${set.name}: ${files.length} files.`;
   });
   await inspect();

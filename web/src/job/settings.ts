@@ -224,7 +224,7 @@ const words: Readonly<Record<string, Words>> = {
   accuracy_level: {
     title: 'How MatMulNBits computes',
     group: 'weights',
-    help: '1 sums floats, 4 rounds its input to 8 bits; empty goes by what is preferred.',
+    help: 'Level 1 sums floats, level 4 rounds the input to 8 bits; empty goes by what is preferred.',
   },
   mixed_precision_config: {
     title: 'How bits are chosen',

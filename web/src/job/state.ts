@@ -444,9 +444,13 @@ export const labels = computed<Labels>(() => {
   return (samplesInfo.value?.classes.length ?? 0) > 0 ? 'folders' : null;
 });
 
+/** A demo was asked for, and its files are on their way. */
+export const demoIsComing = signal(false);
+
 /** Nothing has been opened yet: the page shows what it is for. */
 export const atStart = computed(
   () =>
+    !demoIsComing.value &&
     model.value === null &&
     samples.value === null &&
     recipe.value === null &&

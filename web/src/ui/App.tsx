@@ -6,6 +6,7 @@ import { isOutdated } from '../job/parts';
 import {
   announcement,
   atStart,
+  demoIsComing,
   engine,
   engineProblem,
   openRegions,
@@ -131,7 +132,7 @@ export function App() {
         <SettingsRegion />
         <ResultsRegion />
       </main>
-      <Footer />
+      {!demoIsComing.value && <Footer />}
       <Dock />
       <DropVeil />
       <Toast />

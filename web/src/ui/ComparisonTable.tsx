@@ -27,10 +27,11 @@ import {
   count,
   counted,
   decibels,
-  outputDecibels,
   fixed,
   halfWidth,
+  niceStep,
   none,
+  outputDecibels,
   percent,
   percentFigure,
   points,
@@ -38,7 +39,6 @@ import {
   sizeWords,
   thin,
 } from '../numbers';
-import { niceStep } from './HistogramPlot';
 import { Badge } from './Icons';
 
 const metricNames: Readonly<Record<EvaluationResult['metric'], string>> = {

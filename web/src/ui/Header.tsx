@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { effect } from '@preact/signals';
+import { computed, effect } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 
 import { shareable } from '../job/address';
 import { letters, resultOf } from '../job/configurations';
 import { redo, redoLabel, undo, undoLabel } from '../job/history';
 import { halfWidth, percentFigure, outputDecibels, size, count, thin } from '../numbers';
-import { atStart, measured, parked, result, run, showsAnswer } from '../job/state';
+import { atStart, demoIsComing, measured, parked, result, run, showsAnswer } from '../job/state';
 import { copy } from './copy';
 import { openDialog } from './Dialogs';
 import { filesInputId, takeFiles } from './files';
@@ -25,12 +25,15 @@ function nextTheme(): void {
   chooseTheme(themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'auto');
 }
 
+/** Figures will come. */
+const isBusy = computed(() => run.value !== null || demoIsComing.value);
+
 /** The figures now, wherever the reader is. */
 function Instrument() {
   const shown = result.value;
   const float = shown?.float ?? (run.value ? measured.value.float : null);
   // room is kept from the start of a run
-  if ((!float && !run.value) || showsAnswer.value) return null;
+  if ((!float && !isBusy.value) || showsAnswer.value) return null;
   if (!float)
     return (
       <div class="instrument soft" role="group" aria-label="Figures now">
@@ -123,7 +126,7 @@ function HistoryButtons() {
 
 export function Header() {
   const start = atStart.value;
-  const withFigures = (result.value !== null && !showsAnswer.value) || run.value !== null;
+  const withFigures = (result.value !== null && !showsAnswer.value) || isBusy.value;
   return (
     <header class={withFigures ? 'header with-figures' : showsAnswer.value ? 'header brief' : 'header'}>
       <div class="header-row">

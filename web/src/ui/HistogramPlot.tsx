@@ -5,7 +5,7 @@
 import { useId } from 'preact/hooks';
 import type { LayerRow } from 'tersor';
 
-import { count, range, value } from '../numbers';
+import { count, niceStep, range, value } from '../numbers';
 import { TableHead } from './TableHead';
 
 const top = 44;
@@ -59,16 +59,6 @@ export function binsOf(row: Pick<LayerRow, 'histogram' | 'range'>): Bin[] {
     const lost = row.range !== null && (to <= row.range[0] || from >= row.range[1]);
     return { from, to, n, lost };
   });
-}
-
-/**
- * A step of 1, 2 or 5 times a power of ten that cuts `span` into about `parts`. By hand, as are the scales of the charts:
- * they are a line each, and d3-scale stands on five packages more (arrays, formats, interpolation, time).
- */
-export function niceStep(span: number, parts: number): number {
-  const raw = span / parts;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  return power * ([1, 2, 5].find((factor) => factor * power >= raw) ?? 10);
 }
 
 function multiples(from: number, to: number, step: number): number[] {

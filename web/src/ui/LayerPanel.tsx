@@ -108,14 +108,14 @@ function PanelHead(props: { readonly row: LayerRow; readonly children?: Componen
 /** In place of the panel of a layer that the last run left in float, so that the reader stays where the choice was made. */
 export function GoneLayerPanel({ row }: { readonly row: LayerRow }) {
   return (
-    <div class="panel" tabIndex={-1} role="group" aria-labelledby="panel-title">
+    <>
       <button type="button" class="link panel-back" onClick={closeLayer}>
         Layers ›
       </button>
       <PanelHead row={row} />
       <p class="soft-2">This operator runs in float now, so it has no quantized output to show.</p>
       <KeepFloat name={row.name} isFloat />
-    </div>
+    </>
   );
 }
 
@@ -138,7 +138,7 @@ export function LayerPanel(props: { readonly row: LayerRow; readonly rows: reado
     if (next) openLayer.value = next.output;
   };
   return (
-    <div class="panel" tabIndex={-1} role="group" aria-labelledby="panel-title">
+    <>
       <button type="button" ref={back} class="link panel-back" onClick={closeLayer}>
         Layers ›
       </button>
@@ -170,6 +170,6 @@ export function LayerPanel(props: { readonly row: LayerRow; readonly rows: reado
       <Values key={row.output} row={row} study={study} draft={draft} setDraft={setDraft} />
       <OperatorSettings key={`${row.output} settings`} row={row} />
       <Channels row={row} />
-    </div>
+    </>
   );
 }

@@ -12,9 +12,9 @@ import { singleKeys } from './Dialogs';
 import { useFold } from './fold';
 import { Search } from './Icons';
 import { layerSearchId, rowId } from './layer';
-import { GoneLayerPanel, LayerPanel } from './LayerPanel';
 import { layerTab, LayerTabs } from './LayerTabs';
 import { LazyGraph } from './LazyGraph';
+import { LazyLayer, useLayerPanel } from './LazyLayer';
 import { focusRow, useRowWindow } from './rows';
 import { TableHead } from './TableHead';
 
@@ -189,11 +189,13 @@ export function Layers() {
   const done = result.value;
   const layers = done?.comparison.layers ?? [];
   const rows = layersShown(layers, search.value, byError.value);
+  useLayerPanel();
   const [shown, more] = useFold(rows, search.value === '' ? firstRows : Infinity, 'layers');
   if (!done) return null;
   const selected = layers.find((row) => row.output === openLayer.value) ?? null;
   const gone = selected === null && goneLayer.value?.output === openLayer.value ? goneLayer.value : null;
-  const panel = selected ? <LayerPanel row={selected} rows={rows} /> : gone && <GoneLayerPanel row={gone} />;
+  const open = selected ?? gone;
+  const panel = open && <LazyLayer row={open} rows={rows} isGone={selected === null} />;
   const most = Math.max(0, ...layers.map((row) => row.error_share));
   const tabs = <LayerTabs>{done.pending && <span class="chip">old</span>}</LayerTabs>;
   if (layerTab.value === 'graph') {

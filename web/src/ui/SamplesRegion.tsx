@@ -21,6 +21,7 @@ import {
   askedInputs,
   asksLength,
   calibrationCount,
+  demoIsComing,
   classMapping,
   engine,
   evaluationCount,
@@ -521,18 +522,19 @@ export function SamplesRegion() {
   const problem = samplesProblem.value;
   const always = problem ? <Cards /> : undefined;
   if (!set) {
+    const isAsked = model.value !== null && !demoIsComing.value;
     return (
       <Region
         id="samples"
         number={2}
         title="Samples"
         sentence={
-          model.value
-            ? wantedSamples(model.value.handle.info.inputs[0]).drop
+          isAsked
+            ? wantedSamples(model.value?.handle.info.inputs[0]).drop
             : 'Your own pictures or arrays. Class folders become labels.'
         }
         action={
-          model.value ? (
+          isAsked ? (
             <span class="pair line-buttons">
               <LinkButton onClick={chooseFiles}>Files</LinkButton>
               <button type="button" class="button" onClick={chooseFolder}>
