@@ -6,6 +6,7 @@ import { signal, useSignal } from '@preact/signals';
 import * as tersor from 'tersor';
 
 import { demoParts } from '../engine/demo';
+import { light } from '../engine/site';
 import { unzip } from '../job/aside';
 import { comparePaths } from '../job/intake';
 import { problemOf } from '../job/problem';
@@ -20,10 +21,11 @@ async function benchOf(core: Engine): Promise<Bench> {
     .map(({ path, data }) => ({ path, data }))
     .sort((a, b) => comparePaths(a.path, b.path));
   const open = await core.open(model);
+  let whole: ReturnType<Bench['whole']> | null = null;
   const answers = new Map<string, ReturnType<Bench['quantize']>>();
   return {
     tersor,
-    engine: core,
+    whole: () => (whole ??= light ? tersor.Tersor.create({ workers: 0 }) : Promise.resolve(core)),
     quantize(options, key = JSON.stringify(options)) {
       const known = answers.get(key);
       if (known) return known;

@@ -8,7 +8,8 @@ import type * as Package from 'tersor';
 
 export interface Bench {
   readonly tersor: typeof Package;
-  readonly engine: Pick<Package.Tersor, 'trainableQuantizer'>;
+  /** An engine that has trainable quantizers. */
+  readonly whole: () => Promise<Pick<Package.Tersor, 'trainableQuantizer'>>;
   /** The demo network on some of its pictures; under the same key the answer is the same. */
   quantize(options: QuantizeOptions, key?: string): Promise<QuantizedResult>;
 }
@@ -589,8 +590,8 @@ const trainableActivation: Package.TrainableQuantizerActivationConfig = {
 };
 
 /** What a quantizer of the configuration becomes for inference, and its values. */
-function trained({ engine }: Bench, config: Package.TrainableQuantizerOptions['config']): string {
-  const quantizer = engine.trainableQuantizer({ config });
+async function trained(bench: Bench, config: Package.TrainableQuantizerOptions['config']): Promise<string> {
+  const quantizer = (await bench.whole()).trainableQuantizer({ config });
   quantizer.initialize_quantization(values, shape, 'x');
   const enabled = { ...config } as Json;
   const off = enabled['enable_weights_quantization'] === false || enabled['enable_activation_quantization'] === false;
@@ -606,12 +607,12 @@ function learns(
   return {
     document: 'trainable_infrastructure',
     sentence,
-    show: (bench) =>
-      Promise.resolve().then(() => {
-        const [before, after] = [trained(bench, base), trained(bench, { ...base, ...change } as typeof base)];
-        if (before === after) throw refuse('the values are the same.');
-        return `${before} became ${after}.`;
-      }),
+    show: async (bench) => {
+      const before = await trained(bench, base);
+      const after = await trained(bench, { ...base, ...change } as typeof base);
+      if (before === after) throw refuse('the values are the same.');
+      return `${before} became ${after}.`;
+    },
   };
 }
 
