@@ -495,7 +495,7 @@ test('wrong usage ends with 2 and names the argument', () => {
 
 test('a setting that does not exist, does not fit or does not act yet is refused with the field and the value', () => {
   for (const [setting, message] of [
-    ['nothing=1', /no field "nothing" here\.\n.*weights_n_bits/],
+    ['nothing=1', /no field "nothing" here\.\n.*config --schema/],
     ['nothing', /"nothing" is not of the form FIELD=VALUE/],
     ['=', /"=" is not of the form/],
     ['weights_n_bits=99', /config\.weights_n_bits: Found 99 where a whole number from 2 to 16/],
