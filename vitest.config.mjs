@@ -26,13 +26,7 @@ export default defineConfig({
       // modules of the page over a stand-in engine
       {
         ...suite('web', ['web/tests/*.test.ts', 'web/tests/*.test.tsx'], together),
-        define: { __TERSOR_DEMO__: '{}' }, // what the build of the site knows of the demo
-        resolve: {
-          alias: [
-            { find: /^tersor$/, replacement: here('./web/tests/double/index.ts') },
-            { find: 'tersor/light', replacement: here('./web/tests/double/light.ts') },
-          ],
-        },
+        resolve: { alias: { tersor: here('./web/tests/double/index.ts') } },
       },
       // the program's edge: exit status, errors, files
       suite('cli', ['tests/cli/*.test.mjs'], { testTimeout: 60_000, ...together }),

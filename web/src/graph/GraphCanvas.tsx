@@ -4,7 +4,7 @@
 
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 
-import { singleKeys } from '../ui/Dialogs';
+import { singleKeys } from '../ui/single_keys';
 import { Lens, overviewBox, type Shown } from './lens';
 import { neighbourOf, nodeAt, type Scene } from './scene';
 

@@ -15,7 +15,7 @@ import { count, counted, decibels, percent } from '../numbers';
 import { Search } from '../ui/Icons';
 import { LinkButton } from '../ui/LinkButton';
 import { ProblemCard } from '../ui/Note';
-import { singleKeys } from '../ui/Dialogs';
+import { singleKeys } from '../ui/single_keys';
 import {
   drawnOf,
   knownOf,

@@ -12,7 +12,7 @@ import { Switch } from './fields';
 import { Close } from './Icons';
 import { LazyDocuments } from './LazyDocuments';
 import { LazyHelp } from './LazyHelp';
-import { storedChoice } from './stored';
+import { chooseSingleKeys, singleKeys } from './single_keys';
 import { TableHead } from './TableHead';
 
 type DialogName = 'keys' | 'how' | 'documents' | 'privacy';
@@ -22,8 +22,6 @@ const shown = signal<DialogName | null>(null);
 export function openDialog(name: DialogName): void {
   shown.value = name;
 }
-
-export const [singleKeys, chooseSingleKeys] = storedChoice('tersor-keys', 'on');
 
 const keys: readonly (readonly [string, string])[] = [
   ['Enter on the drop zone, Ctrl+O', 'choose files'],

@@ -8,7 +8,6 @@ import type { LayerRow } from 'tersor';
 
 import { goneLayer, openLayer, result } from '../job/state';
 import { decibels, percent, range } from '../numbers';
-import { singleKeys } from './Dialogs';
 import { useFold } from './fold';
 import { Search } from './Icons';
 import { layerSearchId, rowId } from './layer';
@@ -16,6 +15,7 @@ import { layerTab, LayerTabs } from './LayerTabs';
 import { LazyGraph } from './LazyGraph';
 import { LazyLayer, useLayerPanel } from './LazyLayer';
 import { focusRow, useRowWindow } from './rows';
+import { singleKeys } from './single_keys';
 import { TableHead } from './TableHead';
 
 const search = signal('');
