@@ -13,7 +13,7 @@ import { Search } from './Icons';
 import { layerSearchId, rowId } from './layer';
 import { layerTab, LayerTabs } from './LayerTabs';
 import { LazyGraph } from './LazyGraph';
-import { LazyLayer, useLayerPanel } from './LazyLayer';
+import { LazyLayer } from './LazyLayer';
 import { focusRow, useRowWindow } from './rows';
 import { singleKeys } from './single_keys';
 import { TableHead } from './TableHead';
@@ -189,7 +189,6 @@ export function Layers() {
   const done = result.value;
   const layers = done?.comparison.layers ?? [];
   const rows = layersShown(layers, search.value, byError.value);
-  useLayerPanel();
   const [shown, more] = useFold(rows, search.value === '' ? firstRows : Infinity, 'layers');
   if (!done) return null;
   const selected = layers.find((row) => row.output === openLayer.value) ?? null;

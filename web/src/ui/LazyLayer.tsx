@@ -4,8 +4,7 @@ import type { LayerRow } from 'tersor';
 
 import { lazy } from './lazy';
 
-/** Asked for by the list, so that the panel is there before a layer is opened. */
-export const useLayerPanel = lazy('layer', () => import('./LayerPanel'));
+const useLayerPanel = lazy('layer', () => import('./LayerPanel'));
 
 interface Props {
   readonly row: LayerRow;
