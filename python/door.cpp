@@ -139,20 +139,7 @@ void watch(const Quantization& options, const Workforce& workforce, TrainingRun&
   const auto asked = std::make_shared<bool>(false);
   training.watch = [&options, &workforce, asked](const tune::TuneProgress& now, int64_t) {
     report_progress(workforce.progress, {kTrain, now.step, now.steps, {}});
-    const auto number = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
-    *asked = options.watch(to_text(Json{{"step", now.step},
-                                        {"steps", now.steps},
-                                        {"loss", now.loss},
-                                        {"before_db", now.before_db},
-                                        {"best_db", now.best_db},
-                                        {"last_db", now.last_db},
-                                        {"before_right", number(now.before_right)},
-                                        {"best_right", number(now.best_right)},
-                                        {"last_right", number(now.last_right)},
-                                        {"before_same", number(now.before_same)},
-                                        {"last_same", number(now.last_same)},
-                                        {"held", now.held}},
-                                   false));
+    *asked = options.watch(to_text(to_json(now), false));
   };
   training.stops = [asked] { return *asked; };
 }

@@ -10,33 +10,15 @@
 #include "core/tpc/read.h"
 #include "tests/catch.h"
 #include "tests/framework/build_graph.h"
+#include "tests/support/my_dense_quantize_config.h"
 
 using namespace tersor;
 using namespace tersor::framework;
 using quant::QuantizationMethod;
 using test::GraphBuilder;
+using test::MyDenseQuantizeConfig;
 
 namespace {
-
-/// The document's example, for a Gemm or a MatMul with its Add.
-class MyDenseQuantizeConfig : public QuantizeConfig {
- public:
-  Weights get_weights_and_quantizers(const Layer& layer) const override {
-    return {{layer.kernel(), LastValueQuantizer()}};
-  }
-  Activations get_activations_and_quantizers(const Layer& layer) const override {
-    return {{layer.activation, MovingAverageQuantizer()}};
-  }
-  void set_quantize_weights(Layer& layer, const std::vector<Tensor>& quantize_weights) const override {
-    layer.weights[0].value = quantize_weights[0];
-  }
-  void set_quantize_activations(Layer& layer, const std::vector<std::string>& quantize_activations) const override {
-    layer.activation = quantize_activations[0];
-  }
-  std::vector<LayerQuantizer> get_output_quantizers(const Layer&) const override { return {}; }
-  Json get_config() const override { return Json::object(); }
-  std::string class_name() const override { return "MyDenseQuantizeConfig"; }
-};
 
 QuantizeScope scope_with_mine() {
   QuantizeScope scope;

@@ -12,6 +12,7 @@
 #include "core/samples/sample_digest.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
+#include "tests/support/my_dense_quantize_config.h"
 #include "tests/support/named_model.h"
 
 using namespace tersor;
@@ -19,6 +20,7 @@ using namespace tersor::framework;
 using config::QuantizationConfig;
 using quant::QuantizationMethod;
 using quant::ThresholdSelectionMethod;
+using test::MyDenseQuantizeConfig;
 
 namespace {
 
@@ -64,26 +66,6 @@ bool quantizes_kernel(const QuantizeResult& result, const char* node) {
     return found != nullptr && found->name == node;
   });
 }
-
-class MyDenseQuantizeConfig : public QuantizeConfig {
- public:
-  Weights get_weights_and_quantizers(const Layer& layer) const override {
-    return {{layer.kernel(), LastValueQuantizer()}};
-  }
-  Activations get_activations_and_quantizers(const Layer& layer) const override {
-    return {{layer.activation, MovingAverageQuantizer()}};
-  }
-  void set_quantize_weights(Layer& layer, const std::vector<Tensor>& quantize_weights) const override {
-    layer.weights[0].value = quantize_weights[0];
-  }
-  void set_quantize_activations(Layer& layer, const std::vector<std::string>& quantize_activations) const override {
-    layer.activation = quantize_activations[0];
-  }
-  // Does not quantize output, since we return an empty list.
-  std::vector<LayerQuantizer> get_output_quantizers(const Layer&) const override { return {}; }
-  Json get_config() const override { return Json::object(); }
-  std::string class_name() const override { return "MyDenseQuantizeConfig"; }
-};
 
 }  // namespace
 

@@ -49,24 +49,13 @@ void TrainingRounds::keep(Gathered& gathered) {
 }
 
 Json TrainingRounds::progress() const {
-  const tune::TuneProgress now = tuner_->progress();
   if (!work_) work_ = tuner_->work_of_mean_step();
-  return {{"step", now.step},
-          {"steps", now.steps},
-          {"loss", now.loss},
-          {"before_db", now.before_db},
-          {"best_db", now.best_db},
-          {"last_db", now.last_db},
-          {"before_right", to_json(now.before_right)},
-          {"best_right", to_json(now.best_right)},
-          {"last_right", to_json(now.last_right)},
-          {"before_same", to_json(now.before_same)},
-          {"last_same", to_json(now.last_same)},
-          {"held", now.held},
-          {"batch_size", batch_size_},
-          {"steps_per_epoch", tuner_->steps_per_epoch()},
-          {"work_of_mean_step", *work_},
-          {"bytes_per_worker", bytes_ == 0 ? Json(nullptr) : Json(bytes_)}};
+  Json now = to_json(tuner_->progress());
+  now["batch_size"] = batch_size_;
+  now["steps_per_epoch"] = tuner_->steps_per_epoch();
+  now["work_of_mean_step"] = *work_;
+  now["bytes_per_worker"] = bytes_ == 0 ? Json(nullptr) : Json(bytes_);
+  return now;
 }
 
 std::unique_ptr<Rounds> training_rounds(const Gathered& gathered, const std::vector<int64_t>& labels) {

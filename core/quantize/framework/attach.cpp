@@ -198,9 +198,9 @@ class Attacher {
 
   /// Puts each weight's configuration under the general name that ONNX has the weight under.
   void map_attributes(const std::string& set, const std::string& type, OpQuantizationConfig& op) const {
-    const auto& given = layers_.find(set)->attr_mapping;
+    const AttrMapping& given = layers_.find(set)->attr_mapping;
     std::map<std::string, AttributeQuantizationConfig> mapped;
-    for (const auto& [general, inputs] : onnx_attributes_) {
+    for (const auto& [general, inputs] : onnx_attributes()) {
       const auto input = inputs.find(type);
       if (input == inputs.end()) continue;
       AttributeQuantizationConfig& config = mapped.emplace(general, op.default_weight_attr_config).first->second;
@@ -510,8 +510,6 @@ class Attacher {
   const Overrides& overrides_;
   const std::set<NodeId>& with_usual_bits_;  // nodes that activation_n_bits of the whole model does not reach
   OperationsToLayers layers_;
-  const std::map<std::string, std::map<std::string, std::string>> onnx_attributes_ =
-      onnx_layers().find("Conv")->attr_mapping;
   const Uses uses_;
   const std::vector<DType> types_;
   const std::vector<bool> masked_, divides_;

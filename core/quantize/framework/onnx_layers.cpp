@@ -17,10 +17,7 @@ OperationsSetToLayers entry(const char* name, Layers layers) {
 
 /// A set of operators with weights, and where they are.
 OperationsSetToLayers linear(const char* name, Layers layers) {
-  return {name,
-          std::move(layers),
-          {{"kernel_attr", {{"Conv", "W"}, {"ConvTranspose", "W"}, {"Gemm", "B"}, {"MatMul", "B"}}},
-           {"bias_attr", {{"Conv", "B"}, {"ConvTranspose", "B"}, {"Gemm", "C"}}}}};
+  return {name, std::move(layers), onnx_attributes()};
 }
 
 void add_arithmetic(OperationsToLayers& all) {
@@ -102,6 +99,13 @@ const OperationsSetToLayers* OperationsToLayers::find(std::string_view op_set_na
   for (const OperationsSetToLayers& one : op_sets_to_layers)
     if (one.op_set_name == op_set_name) return &one;
   return nullptr;
+}
+
+const AttrMapping& onnx_attributes() {
+  static const AttrMapping kAttributes{
+      {"kernel_attr", {{"Conv", "W"}, {"ConvTranspose", "W"}, {"Gemm", "B"}, {"MatMul", "B"}}},
+      {"bias_attr", {{"Conv", "B"}, {"ConvTranspose", "B"}, {"Gemm", "C"}}}};
+  return kAttributes;
 }
 
 OperationsToLayers onnx_layers() {

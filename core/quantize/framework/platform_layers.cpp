@@ -36,14 +36,6 @@ std::vector<LayerFilterParams> read_layers(const Json& list, const std::string& 
   return layers;
 }
 
-using AttrMapping = std::map<std::string, std::map<std::string, std::string>>;
-
-/// The ONNX inputs that weights of operators are, by general name and operator type.
-const AttrMapping& onnx_attributes() {
-  static const AttrMapping kAttributes = onnx_layers().find("Conv")->attr_mapping;
-  return kAttributes;
-}
-
 /// The ONNX input that a set's mapping names: one of the operator's weights.
 std::string read_attribute(const Json& json, const std::string& type, const std::string& place) {
   std::vector<std::string> known, types;

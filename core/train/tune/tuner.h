@@ -29,9 +29,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/base/byte_stream.h"
+#include "core/base/fields.h"
 #include "core/calibrate/statistics_bytes.h"
 #include "core/config/gradient_ptq_config.h"
 #include "core/decide/plan.h"
@@ -95,14 +97,28 @@ struct TuneSums {
 };
 
 struct TuneProgress {
-  int64_t step = 0, steps = 0;  // gradient steps taken, and of the whole schedule
-  double loss = 0;              // mean of the samples of the last step
-  double before_db = 0, best_db = 0;
-  double last_db = 0;                               // at the latest judgement
-  std::optional<int64_t> before_right, best_right;  // with labels: right answers on the samples held aside
-  std::optional<int64_t> last_right;
-  std::optional<int64_t> before_same, last_same;  // the float model's answers there, where outputs are scores
-  int64_t held = 0;                               // how many these are
+  int64_t step = 0, steps = 0;
+  double loss = 0;
+  double before_db = 0, best_db = 0, last_db = 0;
+  std::optional<int64_t> before_right, best_right, last_right;
+  std::optional<int64_t> before_same, last_same;
+  int64_t held = 0;
+
+  static constexpr auto fields() {
+    using P = TuneProgress;
+    return std::make_tuple(
+        field("step", &P::step, "Gradient steps taken."), field("steps", &P::steps, "Of the whole schedule."),
+        field("loss", &P::loss, "Mean of the samples of the last step."),
+        field("before_db", &P::before_db, "SQNR of the outputs on the samples held aside, before training."),
+        field("best_db", &P::best_db, "Of the best state."), field("last_db", &P::last_db, "At the latest judgement."),
+        field("before_right", &P::before_right, "Right answers there before training; null without labels."),
+        field("best_right", &P::best_right, "Of the best state."),
+        field("last_right", &P::last_right, "At the latest judgement."),
+        field("before_same", &P::before_same,
+              "The float model's answers there before training; null where outputs are no scores."),
+        field("last_same", &P::last_same, "At the latest judgement."),
+        field("held", &P::held, "How many samples are held aside."));
+  }
 };
 
 class Tuner {
