@@ -82,7 +82,9 @@ def quantize(
         but 128 and at most half of them where there are labels.
     compare: whether the report looks at the error of each layer, on at most 64 samples.
     runtime: whose arithmetic the report is in: "x64", "wasm", "arm64" or "avx2"; that of a .tflite file is "tflite-micro".
-    format: of the file: "onnx", or "tflite" for TensorFlow Lite (platforms "tflite" and "tflite-micro").
+    format: of the file: "onnx" (operators between DequantizeLinear and QuantizeLinear), "qoperator" (the same numbers in
+        QLinearConv and the like, for old versions of ONNX Runtime), or "tflite" for TensorFlow Lite (platforms "tflite"
+        and "tflite-micro").
     measure: take the fastest of the files that are as accurate, timed here in the package onnxruntime for some seconds, with
         one thread. The recipe repeats the choice anywhere without measuring; the report's `time` is what was measured.
     threads: how many work; 0: one for each core. The result does not depend on it.

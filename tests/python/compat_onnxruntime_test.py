@@ -334,6 +334,20 @@ class BesideTheRuntime(Folder):
             with self.subTest(asked):
                 self.compare(MODEL, held, lambda module, path: self.static(module, path, **asked))
 
+    def test_operators_in_place_of_pairs(self):
+        import onnx
+
+        self.static(compat, self.folder / "operators.onnx", quant_format="QOperator", activation_type="QUInt8")
+        self.static(compat, self.folder / "pairs.onnx", quant_format="QDQ", activation_type="QUInt8")
+        operators = onnx.load(self.folder / "operators.onnx")
+        onnx.checker.check_model(operators)
+        types = {node.op_type for node in operators.graph.node}
+        self.assertIn("QLinearConv", types)
+        self.assertFalse(types & {"Conv", "Gemm", "Add"})
+        held = {"image": pictures(40)[24:]}
+        made, paired = (self.outputs(self.folder / f"{name}.onnx", held) for name in ("operators", "pairs"))
+        self.assertEqual(made.tolist(), paired.tolist())
+
     def test_calibration_methods(self):
         held = {"image": pictures(40)[24:]}
         for asked in [

@@ -124,7 +124,7 @@ const expected: Readonly<Record<string, readonly [string, (value: unknown) => bo
   group: ['a whole number of 1 or more', (value) => Number.isInteger(value) && (value as number) >= 1],
   metric: ['a word', (value) => typeof value === 'string'],
   runtime: ['a word', (value) => typeof value === 'string'],
-  format: ["'onnx' or 'tflite'", (value) => ['onnx', 'tflite'].includes(value as string)],
+  format: ["'onnx', 'qoperator' or 'tflite'", (value) => ['onnx', 'qoperator', 'tflite'].includes(value as string)],
   externalData: ['a Map of names and bytes', (value) => value instanceof Map],
   overrides: ['a list', (value) => Array.isArray(value)],
   only: ['a list', (value) => Array.isArray(value)],

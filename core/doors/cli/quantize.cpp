@@ -45,7 +45,7 @@ namespace {
 constexpr double kLabelWeight = 0.5;  // of tersor tune --labels
 
 struct QuantizeOptions {
-  std::string model, output, save_recipe, source;
+  std::string model, output, format, save_recipe, source;
   std::vector<std::string> stats;
   DataOption data;
   SettingsOption settings;
@@ -236,6 +236,11 @@ void check_not_read(const std::string& output, const QuantizeOptions& options) {
 }
 
 /// The files to write, by which two names of one are equal; as they are where the system cannot follow them.
+FileFormat format_of(const QuantizeOptions& options) {
+  return options.format.empty() ? tersor::format_of(options.output)
+                                : enum_from_word<FileFormat>(options.format, "--format");
+}
+
 /// Of the C++ source of a .tflite file; empty where none is asked for.
 std::string header_beside(const std::string& source) {
   return source.empty() ? "" : std::filesystem::path(source).replace_extension(".h").string();
@@ -290,7 +295,10 @@ void check_options(const QuantizeOptions& options) {
     expect_writable(path.string());
   }
   enum_from_word<simulate::Profile>(options.report.runtime, "--runtime");
-  const bool is_tflite = format_of(options.output) == FileFormat::kTflite;
+  const bool is_tflite = format_of(options) == FileFormat::kTflite;
+  if (is_tflite != (tersor::format_of(options.output) == FileFormat::kTflite))
+    throw CLI::ValidationError("--format",
+                               "the name given with --output says another; leave --format out or rename it");
   if (!options.source.empty() && !is_tflite)
     throw CLI::ValidationError("--source", "it is the source of a .tflite file: give --output a name that ends so");
   if (options.measure && is_tflite)
@@ -358,7 +366,7 @@ void quantize_model(QuantizeOptions& options) {
   if (settings.config.inference_mode)
     std::erase_if(warnings, [](const Diagnostic& one) { return one.code == onnx::kTrainingMode; });
   if (!options.quiet && !options.json) print_notes(warnings);
-  settings.format = format_of(options.output);
+  settings.format = format_of(options);
   auto [gathered, data, aim] = gather_data(options, std::move(settings), opened);
   if (options.timer) {
     FastestGathered fastest =
@@ -417,6 +425,9 @@ std::shared_ptr<QuantizeOptions> add_options(CLI::App* command) {
                    "The file to write: ONNX, or for TensorFlow Lite where its name ends in .tflite; - writes ONNX to "
                    "standard output")
       ->required();
+  command->add_option("--format", options->format,
+                      "onnx (operators between DequantizeLinear and QuantizeLinear, QDQ), qoperator (QLinearConv and "
+                      "the like, for old versions of ONNX Runtime) or tflite; default: as the name says");
   add_data_option(*command, options->data, true);
   command->get_option("--labels")
       ->description(

@@ -46,7 +46,7 @@ FastestGathered gather_fastest(const std::shared_ptr<const OpenedModel>& opened,
                                const samples::DataSet* data, const Timer& timer, const Workforce& workforce,
                                const TrainingRun& training) {
   const auto asked = first.job->asked ? first.job->asked : first.job;
-  if (asked->settings.format != FileFormat::kOnnx)
+  if (asked->settings.format == FileFormat::kTflite)
     throw Error(ErrorCode::kInvalidArgument, "Files are timed in ONNX Runtime, which runs no .tflite files.", "measure",
                 "Measure an ONNX file, or leave measure out.");
   const auto words = report::words_to_time(asked->settings.config);

@@ -18,6 +18,7 @@
 #include "core/decide/placement.h"
 #include "core/framework/attach.h"
 #include "core/framework/quantize_config.h"
+#include "core/job/file_format.h"
 #include "core/job/tflite_file.h"
 #include "core/onnx/source.h"
 #include "core/passes/pipeline.h"

@@ -445,7 +445,8 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
     result.tflite = tflite_file(result.model);
     result.bytes = std::exchange(result.tflite->bytes, {});
   } else {
-    Model file = onnx::restore_edges(result.model);
+    Model file = onnx::restore_edges(job.settings.format == FileFormat::kQoperator ? in_integer_operators(result.model)
+                                                                                   : result.model);
     if (job.left_out) onnx::put_back(*job.left_out, file.graph);
     ptq::sink_branches(file.graph, job.settings.taken_branches);
     result.bytes = onnx::write(file);

@@ -5,33 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "core/base/fields.h"
-#include "core/base/names.h"
 #include "core/graph/graph.h"
 
 namespace tersor {
-
-/// Of a quantized file.
-enum class FileFormat : uint8_t { kOnnx, kTflite };
-
-template <>
-struct EnumWords<FileFormat> {
-  static constexpr const char* kind = "file format";
-  static constexpr std::pair<FileFormat, std::string_view> words[] = {{FileFormat::kOnnx, "onnx"},
-                                                                      {FileFormat::kTflite, "tflite"}};
-};
-
-/// The format that the name of a file asks for.
-constexpr FileFormat format_of(std::string_view path) {
-  constexpr std::string_view kEnding = ".tflite";
-  const bool is_tflite = path.size() > kEnding.size() && path.substr(path.size() - kEnding.size()) == kEnding;
-  return is_tflite ? FileFormat::kTflite : FileFormat::kOnnx;
-}
 
 /// What a microcontroller needs for a .tflite file.
 struct Board {

@@ -448,8 +448,6 @@ def quantize_static(
     _choose_types(wishes, _name_of(activation_type), _name_of(weight_type), per_channel, reduce_range)
     _choose_thresholds(wishes, calibrate_method)
     overrides = _choose_nodes(wishes, model_input, op_types_to_quantize, nodes_to_quantize, nodes_to_exclude)
-    if _name_of(quant_format) == "QOperator":
-        wishes.has_no("quant_format=QOperator", "the file has QuantizeLinear and DequantizeLinear, of which runtimes make them")
     if calibration_providers and list(calibration_providers) != ["CPUExecutionProvider"]:
         wishes.has_no(f"calibration_providers={list(calibration_providers)!r}", "samples run on the processor")
     stride = wishes.take("CalibStridedMinMax")
@@ -474,6 +472,7 @@ def quantize_static(
         statistics=statistics,
         overrides=overrides or None,
         allow_larger_file=True,
+        format="qoperator" if _name_of(quant_format) == "QOperator" else "onnx",
         **wishes.config,
     )
     verdict = made.report["verdict"]

@@ -123,10 +123,12 @@ export interface QuantizeOptions extends CalibrateOptions {
    */
   readonly measure?: boolean | Timer | undefined;
   /**
-   * Of `model` in the result: 'onnx', the default, or 'tflite', an int8 file for TensorFlow Lite (platforms tflite and
-   * tflite-micro). The report's figures are then in the arithmetic of TensorFlow Lite Micro.
+   * Of `model` in the result: 'onnx', the default, whose operators stand between DequantizeLinear and QuantizeLinear;
+   * 'qoperator', the same numbers in QLinearConv and the like, for old versions of ONNX Runtime; or 'tflite', an int8
+   * file for TensorFlow Lite (platforms tflite and tflite-micro). The report's figures are then in the arithmetic of
+   * TensorFlow Lite Micro.
    */
-  readonly format?: 'onnx' | 'tflite' | undefined;
+  readonly format?: 'onnx' | 'qoperator' | 'tflite' | undefined;
 }
 
 /** Milliseconds that a run of each file takes in a runtime, by its name and version. */
