@@ -16,7 +16,8 @@ import { along, axisOf, HistogramPlot, narrowGutters, type Axis, type Gutters } 
 import { LinkButton } from './LinkButton';
 import { useWidth } from './width';
 
-const wideGutters: Gutters = { left: 168, right: 148 };
+/** The longest name of a method, in bold, ends before the lines begin. */
+const wideGutters: Gutters = { left: 204, right: 148 };
 /** Widths from which the rows of methods have room beside the plot. */
 const wideFrom = 620;
 
@@ -230,7 +231,7 @@ function Methods(props: MethodsProps) {
                 <path class="grid" d={`M${axis.left} 10h${axis.width}`} />
                 <path class="reach" d={`M${from} 10H${to}M${from} 5v10M${to} 5v10`} />
                 <text class="tick" x={from - 5} y="14" text-anchor="end">
-                  {from - axis.left > 44 ? value(figures.low) : ''}
+                  {from - axis.left > 56 ? value(figures.low) : ''}
                 </text>
                 <text class="tick" x={to + 5} y="14">
                   {axis.left + axis.width - to > 40 ? value(figures.high) : ''}
