@@ -9,6 +9,7 @@ export const contentSecurityPolicy = [
   "connect-src 'self'",
   "style-src 'self'",
   "img-src 'self' blob: data:",
+  'media-src blob:',
   "font-src 'self'",
   "manifest-src 'self'",
   "base-uri 'none'",

@@ -146,3 +146,23 @@ export function maps() {
 export function withOddOperator() {
   return ofConvolution('odd', 'a', node('Frobnicate', 'odd_one', ['a'], 'y'));
 }
+
+/** Two classes of a recording of 4000 values: how much of each of two filters is in it. */
+export function words() {
+  const graph = Buffer.concat([
+    node('Conv', 'listen', ['x', 'listen.weight'], 'heard'),
+    node('Relu', 'rectify', ['heard'], 'loud'),
+    node('GlobalAveragePool', 'pool', ['loud'], 'means'),
+    node('Flatten', 'flat', ['means'], 'flat'),
+    node('Softmax', 'likely', ['flat'], 'scores'),
+    part(2, 'words'),
+    weight(
+      'listen.weight',
+      [2, 1, 7],
+      Array.from({ length: 14 }, (_, k) => Math.sin(1 + 2 * k)),
+    ),
+    value(11, 'x', [1, 1, 4000]),
+    value(12, 'scores', [1, 2]),
+  ]);
+  return Buffer.concat([number(1, 8), part(7, graph), part(8, number(2, 13))]);
+}

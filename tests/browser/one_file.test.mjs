@@ -68,7 +68,7 @@ it('allows by its policy what it holds, and nothing else', async () => {
   const page = await readFile(file, 'utf8');
   const [, policy] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page);
   expect(policy).toMatch(
-    /^default-src 'none'; script-src 'sha256-[\w+/=]+' 'wasm-unsafe-eval'; worker-src blob:; style-src 'sha256-[\w+/=]+'; img-src blob: data:; font-src data:; base-uri 'none'; form-action 'none'$/,
+    /^default-src 'none'; script-src 'sha256-[\w+/=]+' 'wasm-unsafe-eval'; worker-src blob:; style-src 'sha256-[\w+/=]+'; img-src blob: data:; media-src blob:; font-src data:; base-uri 'none'; form-action 'none'$/,
   );
   expect((await stat(file)).size).toBeLessThan(4e6);
 });

@@ -100,6 +100,7 @@ export async function writeOneFile(config, folder, siteFiles) {
     'worker-src blob:',
     `style-src ${hashOf(style)}`,
     'img-src blob: data:',
+    'media-src blob:',
     'font-src data:',
     "base-uri 'none'",
     "form-action 'none'",

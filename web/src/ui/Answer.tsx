@@ -10,7 +10,7 @@ import { counted, fixed, size } from '../numbers';
 import { RadioSwitch } from './Configurations';
 import { DrawnOutputs } from './DrawnOutputs';
 import { NoteSign } from './Icons';
-import { Thumbnail } from './Pictures';
+import { Sample } from './Pictures';
 
 const viewWords: Readonly<Record<View, string>> = { answer: 'Answer', why: 'Why', everything: 'Everything' };
 
@@ -46,7 +46,7 @@ function Answered() {
     <ul class="answered-list answer-pictures">
       {shown.map((row) => (
         <li key={row.index} class="answered">
-          <Thumbnail index={row.index} path={row.path} />
+          <Sample index={row.index} path={row.path} />
           <span>{isChanged(row) ? `${className(row.F)} → ${className(row[letter] ?? row.F)}` : className(row.F)}</span>
         </li>
       ))}

@@ -12,6 +12,7 @@ import { active, looksAt, model, parked, preprocessing, result, samples, type Le
 import { count, counted, percent } from '../numbers';
 import { useFold } from './fold';
 import { Pixels } from './Pixels';
+import { isSound, Player } from './Player';
 
 type Filter = 'disagree' | 'lost' | 'won' | 'all';
 
@@ -30,7 +31,7 @@ function isWon(row: Answered, letter: Letter): boolean {
   return row.label !== null && row.F !== row.label && row[letter] === row.label;
 }
 
-export function Thumbnail(props: { readonly index: number; readonly path: string }) {
+function Thumbnail(props: { readonly index: number; readonly path: string }) {
   const { index, path } = props;
   const [shown, setShown] = useState<SamplePreview | null>(null);
   const [open, set, chosen] = [model.value, samples.value, preprocessing.value];
@@ -42,6 +43,11 @@ export function Thumbnail(props: { readonly index: number; readonly path: string
   }, [open, set, index, chosen]);
   const raster = shown?.picture;
   return <div class="thumbnail">{raster && <Pixels raster={raster} label={path} />}</div>;
+}
+
+/** The sample itself, to be seen or heard. */
+export function Sample(props: { readonly index: number; readonly path: string }) {
+  return isSound(props.path) ? <Player path={props.path} /> : <Thumbnail {...props} />;
 }
 
 function Answer(props: { readonly letter: string; readonly answer: number | null; readonly label: number | null }) {
@@ -56,11 +62,11 @@ function Answer(props: { readonly letter: string; readonly answer: number | null
   );
 }
 
-function Sample({ row }: { readonly row: Answered }) {
+function AnsweredSample({ row }: { readonly row: Answered }) {
   const looks = looksAt.value;
   return (
     <li class="answered">
-      <Thumbnail index={row.index} path={row.path} />
+      <Sample index={row.index} path={row.path} />
       <div>
         <ul class="answers">
           {(['F', 'A', 'B'] as const).map(
@@ -170,7 +176,7 @@ export function Pictures() {
       {shown.length > 0 && (
         <ul class="answered-list">
           {shown.map((row) => (
-            <Sample key={row.index} row={row} />
+            <AnsweredSample key={row.index} row={row} />
           ))}
         </ul>
       )}

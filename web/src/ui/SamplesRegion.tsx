@@ -54,6 +54,7 @@ import { LinkButton } from './LinkButton';
 import { Neighbours } from './Neighbours';
 import { Note, ProblemCard } from './Note';
 import { Pixels } from './Pixels';
+import { isSound, Player } from './Player';
 import { PreprocessingForm, presetWord } from './PreprocessingForm';
 import { InputsForm, RecordingForm } from './RecordingForm';
 import { Figure, Region, type Cell } from './Region';
@@ -341,6 +342,7 @@ function Preview(props: { readonly shown: SamplePreview }) {
           Stretch the tensor to its own extremes
         </label>
       )}
+      {isSound(shown.path) && <Player path={shown.path} />}
       {shown.tensors.map((one) => (
         <TensorFigures key={one.input} tensor={one} hideCaption={shown.tensors.length === 1 && picture !== null} />
       ))}
