@@ -30,17 +30,60 @@ const site = useSite();
 const zoo = `${shared}/zoo`;
 const images = `${zoo}/data/dev/images`;
 
+/** Float's part of the picture, in percent, by keys, hand and numbers; then the next sample. */
+async function usesDivider(page, drawn) {
+  const places = await drawn
+    .locator('.drawn-picture')
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ x, y, width }) => [x, y, width]));
+  expect(places.length).toBe(2);
+  expect(places[0]).toEqual(places[1]);
+  const grip = drawn.getByRole('slider', { name: 'Divider, Float on its left, int8 on its right' });
+  const part = () => grip.getAttribute('aria-valuetext');
+  expect(await part()).toBe('50 % Float');
+  await grip.focus();
+  await page.keyboard.press('ArrowLeft');
+  expect(await part()).toBe('45 % Float');
+  await page.keyboard.press('Home');
+  expect(await part()).toBe('0 % Float');
+  const { x, y, width } = await drawn.locator('.divided').boundingBox();
+  await page.mouse.move(x + width / 2, y + 20);
+  await page.mouse.down();
+  await page.mouse.move(x + width / 4, y + 40, { steps: 3 });
+  await page.mouse.up();
+  expect(await part()).toBe('25 % Float');
+  const clip = () =>
+    drawn
+      .locator('.drawn-picture')
+      .nth(1)
+      .evaluate((one) => one.style.clipPath);
+  expect(await clip()).toMatch(/25%/);
+  for (const [key, seen] of [
+    ['1', '100 % Float'],
+    ['2', '0 % Float'],
+    ['0', '25 % Float'],
+  ]) {
+    await page.keyboard.press(key);
+    await expect.poll(part).toBe(seen);
+  }
+  const worst = drawn.getByRole('slider', { name: /^Sample 1 of \d+, worst first$/ });
+  const label = () => drawn.locator('canvas').first().getAttribute('aria-label');
+  const first = await label();
+  await worst.focus();
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(label).not.toBe(first);
+}
+
 describe.skipIf(!existsSync(zoo))('outputs over their pictures', () => {
   it.each([
     [
       'mediapipe-selfie-seg',
       viewports[0],
-      /value from 0 to 1 for each pixel.*Float covers \d.*A \d.* of pixels as float/,
+      /value from 0 to 1 for each pixel.*Float covers \d.*int8 \d.* of pixels as float/,
     ],
     [
       'yolox-nano-416',
       viewports[1],
-      /grids of 8, 16 and 32 pixels.*Assumed: .*The float model finds nothing in these pictures\. How .*Float \d+ box.*A /,
+      /grids of 8, 16 and 32 pixels.*Assumed: .*The float model finds nothing in these pictures\. How .*Float \d+ box.*int8 /,
     ],
   ])(
     'draws those of %s',
@@ -61,13 +104,7 @@ describe.skipIf(!existsSync(zoo))('outputs over their pictures', () => {
       console.info(`${name}: longest task from samples to drawings ${longest.toFixed(1)} ms`);
       expect(longest).toBeLessThan(longTask);
       expect(plain(await drawn.innerText())).toMatch(words);
-      const tops = await drawn
-        .locator('.drawn-row')
-        .first()
-        .locator('figure')
-        .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
-      expect(tops.length).toBe(2);
-      expect(tops[0]).toBe(tops[1]);
+      await usesDivider(page, drawn);
       expect(await pixelsTooWide(page)).toBe(0);
       expect(await axeFindings(page)).toEqual([]);
       await expectQuiet(visit);

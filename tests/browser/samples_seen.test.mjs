@@ -1,14 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reader's own samples: recordings in a player.
+// The reader's own samples, seen and heard: the likeliest classes of both models, the worst sample first; recordings in a player.
 
 import { expect, it } from 'vitest';
 
 import { wav } from './files.mjs';
 import { words } from './networks.mjs';
-import { axeFindings, button, expectQuiet, give, openPage, region, untilCanQuantize, useSite } from './site.mjs';
+import {
+  axeFindings,
+  button,
+  expectQuiet,
+  give,
+  openPage,
+  pixelsTooWide,
+  region,
+  untilCanQuantize,
+  useSite,
+  viewports,
+} from './site.mjs';
 
 const site = useSite();
+const answer = (page) => page.getByTestId('answer');
+const compare = (page) => button(page, 'Compare the likeliest classes');
+
+it.each([
+  { viewport: viewports[0], colorScheme: 'light' },
+  { viewport: viewports[1], colorScheme: 'dark' },
+])(
+  'lists the five likeliest classes of both models, $viewport.width pixels, $colorScheme',
+  async (options) => {
+    const visit = await openPage(site, { ...options, view: null });
+    const { page, context } = visit;
+    await button(page, 'a smaller demo').click();
+    await answer(page).waitFor({ timeout: 120_000 });
+    const asked = site.server.requests.length;
+    await compare(page).click();
+    const closer = answer(page).getByTestId('closer');
+    await closer.waitFor();
+    // the code comes from the site's own folder when it is first used
+    for (const path of site.server.requests.slice(asked)) expect(path).toMatch(/^\/assets\/[\w.-]+\.js$/);
+    const tables = closer.locator('table');
+    expect(await closer.locator('caption').allInnerTexts()).toEqual(['Float', 'int8']);
+    const shares = (await tables.first().locator('td').allInnerTexts()).map((text) => parseFloat(text));
+    expect(shares.length).toBe(5);
+    expect(shares).toEqual([...shares].sort((a, b) => b - a));
+    expect(shares.reduce((sum, one) => sum + one, 0)).toBeLessThan(100.5);
+
+    const slider = closer.getByRole('slider', { name: /^Sample 1 of 24, worst first$/ });
+    const before = await closer.innerText();
+    await slider.focus();
+    await page.keyboard.press('End');
+    await expect.poll(() => closer.innerText()).not.toBe(before);
+    // float alone, the int8 file alone, both; the answer stays where it is
+    for (const [key, captions] of [
+      ['1', ['Float']],
+      ['2', ['int8']],
+      ['0', ['Float', 'int8']],
+    ]) {
+      await closer.locator('caption').first().click();
+      await page.locator('body').press(key);
+      await expect.poll(() => closer.locator('caption').allInnerTexts()).toEqual(captions);
+    }
+    expect(await page.locator('.comparison').count()).toBe(0);
+
+    // and of the sample in the preview
+    await button(page, 'Details samples').click();
+    const preview = region(page, 'Samples').getByTestId('closer');
+    await preview.waitFor();
+    const first = await preview.innerText();
+    await button(page, 'Next sample').first().click();
+    await expect.poll(() => preview.innerText()).not.toBe(first);
+    expect(await pixelsTooWide(page)).toBe(0);
+    expect(await axeFindings(page)).toEqual([]);
+    await expectQuiet(visit);
+    await context.close();
+  },
+  180_000,
+);
 
 it('plays recordings, by keys too', async () => {
   const visit = await openPage(site, { view: 'everything' });

@@ -36,10 +36,28 @@ it('draws a map as large as the picture as a mask, and nothing else of that rank
     const mask = drawn([tensor('mask', shape, half)]);
     expect(mask && 'mask' in mask && mask.mask.values.reduce((sum, one) => sum + one, 0)).toBe(2048);
   }
-  expect(drawn([tensor('depth', [1, 1, 64, 64], (k) => k)])).toBeUndefined();
   expect(drawn([tensor('picture', [1, 3, 64, 64])])).toBeUndefined();
   expect(drawn([tensor('features', [1, 16, 8, 8])])).toBeUndefined();
   expect(drawn([tensor('scores', [1, 10])])).toBeUndefined();
+});
+
+it('draws a picture of the same proportions, half as large or larger, and none that is of one colour', () => {
+  const images = [
+    tensor('depth', [1, 1, 64, 64], (k) => k),
+    tensor('small', [1, 32, 32, 3], (k) => k),
+    tensor('large', [1, 3, 256, 256], (k) => k),
+  ];
+  const sizes = images.map((image) => {
+    const drawing = drawn([image]);
+    return drawing && 'image' in drawing && [drawing.image.width, drawing.image.tensor.name];
+  });
+  expect(sizes).toEqual([
+    [64, 'depth'],
+    [32, 'small'],
+    [256, 'large'],
+  ]);
+  expect(drawn([tensor('thumb', [1, 3, 16, 16], (k) => k)])).toBeUndefined();
+  expect(drawn([tensor('wide', [1, 3, 64, 128], (k) => k)])).toBeUndefined();
 });
 
 it('takes the largest value of each pixel as its class, whatever the layout', () => {
@@ -163,8 +181,8 @@ describe('masks', () => {
     expect(says(['m', [1, 1, 64, 64], () => 1])).toMatch(/^Drawn: m, one value from 0 to 1/);
     expect(says(['m', [1, 1, 64, 64], () => 1, 'float64'])).toMatch(/^Drawn: m/);
     expect(says(['m', [1, 1, 64, 64], () => 1, 'float16'])).toBeUndefined();
-    expect(says(['m', [1, 1, 64, 64], (k) => (k === 4095 ? 1.01 : 0.5)])).toBeUndefined();
-    expect(says(['m', [1, 1, 64, 64], (k) => (k === 0 ? -0.01 : 0.5)])).toBeUndefined();
+    expect(says(['m', [1, 1, 64, 64], (k) => (k === 4095 ? 1.01 : 0.5)])).toMatch(/Assumed: a picture/);
+    expect(says(['m', [1, 1, 64, 64], (k) => (k === 0 ? -0.01 : 0.5)])).toMatch(/Assumed: a picture/);
   });
 
   it('are classes where there are several values for each pixel, but not as many as the picture has channels', () => {

@@ -129,3 +129,24 @@ it('draws the runs that there are, and nothing of outputs that are no drawing', 
     [4, 'F'],
   ]);
 });
+
+it('shows a picture that the model makes on float’s scale, with how far the other is from it', () => {
+  const image = (fill: (k: number) => number) => tensor('out', [1, 3, 16, 16], fill);
+  const float = run(image((k) => (k % 256 === 1 ? 3 : -1)));
+  const other = run(image((k) => (k % 256 === 1 ? 3 : 0)));
+  const [first, second] = figures(float, other);
+  expect([pixel(first, 0), pixel(first, 1)]).toEqual([
+    [0, 0, 0],
+    [255, 255, 255],
+  ]);
+  expect(pixel(second, 0)).toEqual([64, 64, 64]);
+  expect([first?.said, second?.said]).toEqual(['16×16', 'differs by 24.9\u202f% of black to white on average']);
+});
+
+it('has the samples first whose outputs differ most from float’s', () => {
+  const of = (share: number) => run(mask((k) => (k < 64 ? share : 0)));
+  const float = [of(0.9), of(0.9), of(0.9)].map((one, index) => ({ ...one, index }));
+  const runs = [of(0.8), of(0.1), of(0.5)];
+  const rows = drawRuns({ isBgr: false, float, others: [{ which: 'A', runs }] })?.rows ?? [];
+  expect(rows.map(({ index }) => index)).toEqual([1, 2, 0]);
+});

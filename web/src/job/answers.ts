@@ -29,7 +29,7 @@ export function agreementOf(done: state.Result): Agreement | null {
 }
 
 /** Samples that are files each, in the data set's order; null where files hold several. */
-function filePaths(): readonly string[] | null {
+export function filePaths(): readonly string[] | null {
   const [set, info] = [state.samples.value, state.samplesInfo.value];
   if (!set || !info) return null;
   const skipped = new Set(info.skipped.map(({ path }) => path));

@@ -27,10 +27,16 @@ export interface Mask {
   readonly values: Float32Array;
 }
 
-export type Drawing = { readonly boxes: readonly Box[] } | { readonly mask: Mask };
+/** A picture that the model makes. */
+export interface Image extends Size {
+  readonly layout: 'NCHW' | 'NHWC';
+  readonly tensor: NamedTensor;
+}
+
+export type Drawing = { readonly boxes: readonly Box[] } | { readonly mask: Mask } | { readonly image: Image };
 
 interface Drawable {
-  readonly kind: 'boxes' | 'mask';
+  readonly kind: 'boxes' | 'mask' | 'image';
   /** What is drawn and what was assumed, as sentences. */
   readonly assumed: string;
   draw(outputs: readonly NamedTensor[]): Drawing;
@@ -289,11 +295,31 @@ function gridsOf(outputs: readonly NamedTensor[], size: Size): Drawable | null {
   };
 }
 
+/** A picture of the input's proportions, half as large or larger: cleaned, enlarged, or a depth for each pixel. */
+function imageOf(outputs: readonly NamedTensor[], { width, height }: Size): Drawable | null {
+  for (const output of outputs) {
+    const made = pictureOf(output.shape);
+    const { name } = output;
+    if (!made || !isReal(output) || made.width * height !== made.height * width || 2 * made.width < width) continue;
+    if (every(output, (value) => value === at(output, 0))) continue;
+    return {
+      kind: 'image',
+      assumed: `Drawn: ${name}, ${made.width} by ${made.height} pixels. Assumed: a picture, from float’s least value, black, to its largest, white.`,
+      draw: (all) => ({ image: { ...made, tensor: named(all, name) ?? output } }),
+    };
+  }
+  return null;
+}
+
 /** How outputs of the float model are drawn over this input; null where their shapes do not say. */
 export function drawableOf(input: NamedTensor | undefined, outputs: readonly NamedTensor[]): Drawable | null {
   const picture = input && pictureOf(input.shape);
   if (!picture) return null;
   return (
-    maskOf(outputs, picture) ?? cornersOf(outputs, picture) ?? headOf(outputs, picture) ?? gridsOf(outputs, picture)
+    maskOf(outputs, picture) ??
+    cornersOf(outputs, picture) ??
+    headOf(outputs, picture) ??
+    gridsOf(outputs, picture) ??
+    imageOf(outputs, picture)
   );
 }

@@ -10,6 +10,7 @@ import { counted, fixed, size } from '../numbers';
 import { RadioSwitch } from './Configurations';
 import { DrawnOutputs } from './DrawnOutputs';
 import { NoteSign } from './Icons';
+import { LazyCloser } from './LazyCloser';
 import { Sample } from './Pictures';
 
 const viewWords: Readonly<Record<View, string>> = { answer: 'Answer', why: 'Why', everything: 'Everything' };
@@ -91,7 +92,8 @@ export function Answer() {
       </h3>
       <p class="answer-sentence">{word.plain}</p>
       {word.isOfFile && <Answered />}
-      {word.isOfFile && <DrawnOutputs isBrief />}
+      {word.isOfFile && <LazyCloser number={null} />}
+      {word.isOfFile && view.value === 'answer' && <DrawnOutputs isBrief />}
       {word.isOfFile && <Gains />}
       <DownloadModel class="download in-page" />
     </div>

@@ -1,32 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same samples with what float, A and B make of them: masks and boxes over the pictures where the outputs' shapes say that they
-// are such, else bars of values; classes are shown elsewhere.
+// The same samples with what float, A and B make of them: masks and boxes over the pictures, or pictures, where the outputs' shapes say
+// that they are such, else bars of values; classes are shown elsewhere.
 
 import { useEffect, useState } from 'preact/hooks';
-import type { SampleRun } from 'tersor';
 
 import { agreementOf } from '../job/answers';
 import { bars as barsAside, drawn as drawnAside } from '../job/aside';
 import type { Bars } from '../job/bars';
-import { configurationOf, letters, resultOf } from '../job/configurations';
-import type { Drawn, DrawnFigure } from '../job/drawings';
+import { resultOf } from '../job/configurations';
+import type { Drawn, DrawRequest } from '../job/drawings';
+import { runLooked } from '../job/looked';
 import { problemOf } from '../job/problem';
-import { gather } from '../job/inputs';
-import { looksAt, model, parked, preprocessing, preprocessingIsGuess, result, running, samples } from '../job/state';
-import { percent } from '../numbers';
+import { active, model, parked, preprocessing, preprocessingIsGuess, result, running, samples } from '../job/state';
+import { Divided, nameOf, WorstSlider } from './Divided';
 import { Note } from './Note';
-import { Pixels } from './Pixels';
 import { ValueBars } from './ValueBars';
 
 /** Samples drawn: each is run in float and in every configuration again. */
-const shownSamples = 4;
-
-async function all(runs: AsyncGenerator<SampleRun>): Promise<SampleRun[]> {
-  const list: SampleRun[] = [];
-  for await (const one of runs) list.push(one);
-  return list;
-}
+const shownSamples = 8;
 
 interface Shown {
   readonly drawn: Drawn | null;
@@ -35,55 +27,42 @@ interface Shown {
 
 /** Runs a few of the evaluated samples; null where outputs are not shown this way. */
 async function showAll(mayDraw: boolean, mayList: boolean, signal: AbortSignal): Promise<Shown | null> {
-  const inputs = gather();
-  if (!inputs) return null;
-  const isBgr = preprocessing.value?.channels === 'BGR';
-  const options = { signal, ...inputs.preprocessing, selection: inputs.evaluation, limit: shownSamples };
-  const float = await all(inputs.model.handle.run(inputs.set.files, options));
+  let isDrawn = false;
   // where the first cannot be drawn the others need not run for it
-  const isDrawn = mayDraw && (await drawnAside({ isBgr, float: float.slice(0, 1), others: [] }, false)) !== null;
-  if (!isDrawn && !mayList) return null;
-  const others = [];
-  for (const which of letters) {
-    const done = configurationOf(which) && resultOf(which);
-    if (!done || done.pending) continue;
-    others.push({ which, runs: await all(done.quantized.run(inputs.set.files, options)) });
-  }
-  signal.throwIfAborted();
-  const runs = { isBgr, float, others };
+  const isWanted = async (float: DrawRequest['float']) => {
+    const isBgr = preprocessing.value?.channels === 'BGR';
+    isDrawn = mayDraw && (await drawnAside({ isBgr, float: float.slice(0, 1), others: [] }, false)) !== null;
+    return isDrawn || mayList;
+  };
+  const runs = await runLooked(shownSamples, signal, isWanted);
+  if (!runs) return null;
   return isDrawn ? { drawn: await drawnAside(runs, true), bars: null } : { drawn: null, bars: await barsAside(runs) };
 }
 
-function Figure(props: { readonly index: number; readonly figure: DrawnFigure }) {
-  const { index, figure } = props;
-  const { which, raster, boxes, said } = figure;
-  const { width, height } = raster;
-  const name = which === 'F' ? 'Float' : which;
+/** One of the samples, float's drawing beside the open configuration's. */
+function Compared({ rows, isBrief }: { readonly rows: Drawn['rows']; readonly isBrief: boolean }) {
+  const [at, setAt] = useState(0);
+  useEffect(() => setAt(0), [rows]);
+  const row = rows[Math.min(at, rows.length - 1)];
+  const float = row?.figures.find(({ which }) => which === 'F');
+  const other = row?.figures.find(({ which }) => which === active.value) ?? row?.figures[1];
+  if (!row || !float || !other) return null;
   return (
-    <figure class="drawn">
-      <div class="drawn-picture">
-        <Pixels raster={raster} label={`Sample ${index}, ${name}: ${said}`} />
-        {boxes.length > 0 && (
-          <svg viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
-            {boxes.map(({ x1, y1, x2, y2, score, kind }) => (
-              <g key={`${x1} ${y1} ${x2} ${y2} ${kind ?? ''}`}>
-                <rect class="drawn-under" x={x1} y={y1} width={x2 - x1} height={y2 - y1} />
-                <rect class="drawn-box" x={x1} y={y1} width={x2 - x1} height={y2 - y1}>
-                  <title>{`${kind === null ? '' : `class ${kind}, `}score ${percent(score, 0)}`}</title>
-                </rect>
-              </g>
-            ))}
-          </svg>
-        )}
-      </div>
+    <figure class="compared" data-testid={isBrief ? 'drawn-first' : 'drawn-compared'}>
+      <Divided index={row.index} float={float} other={other} />
       <figcaption>
-        <b>{name}</b> {said}
+        {[float, other].map((figure) => (
+          <span key={figure.which}>
+            <b>{nameOf(figure.which)}</b> {figure.said}
+          </span>
+        ))}
       </figcaption>
+      <WorstSlider at={at} of={rows.length} onMove={setAt} />
     </figure>
   );
 }
 
-/** `isBrief`: the first picture alone, where there are pictures. */
+/** `isBrief`: the pictures alone, where there are any. */
 export function DrawnOutputs({ isBrief = false }: { readonly isBrief?: boolean }) {
   const [open, set, chosen] = [model.value, samples.value, preprocessing.value];
   const [mine, other] = [result.value, resultOf('B')];
@@ -110,16 +89,8 @@ export function DrawnOutputs({ isBrief = false }: { readonly isBrief?: boolean }
   if (shown?.bars) return isBrief ? null : <ValueBars bars={shown.bars} />;
   const drawn = shown?.drawn;
   if (!drawn || drawn.rows.length === 0) return null;
-  const looks = looksAt.value;
-  const [first] = drawn.rows;
-  if (isBrief)
-    return (
-      <div class="drawn-row" data-testid="drawn-first">
-        {first?.figures.map((figure) => (
-          <Figure key={figure.which} index={first.index} figure={figure} />
-        ))}
-      </div>
-    );
+  const compared = <Compared rows={drawn.rows} isBrief={isBrief} />;
+  if (isBrief) return compared;
   return (
     <div class="block pictures-block" data-testid="drawn-outputs">
       <div class="tab-bar">
@@ -135,16 +106,7 @@ export function DrawnOutputs({ isBrief = false }: { readonly isBrief?: boolean }
           </p>
         </Note>
       )}
-      {drawn.rows.map(({ index, figures }) => (
-        <div class="drawn-row" key={index}>
-          {figures.map(
-            (figure) =>
-              (looks === 'all' || looks === figure.which) && (
-                <Figure key={figure.which} index={index} figure={figure} />
-              ),
-          )}
-        </div>
-      ))}
+      {compared}
     </div>
   );
 }

@@ -8,9 +8,10 @@ import { useEffect, useState } from 'preact/hooks';
 import type { SamplePreview } from 'tersor';
 
 import { answered, className, confusionChange, disagree, type Answered } from '../job/answers';
-import { active, looksAt, model, parked, preprocessing, result, samples, type Letter } from '../job/state';
+import { active, looksAt, model, parked, preprocessing, result, samples, view, type Letter } from '../job/state';
 import { count, counted, percent } from '../numbers';
 import { useFold } from './fold';
+import { LazyCloser } from './LazyCloser';
 import { Pixels } from './Pixels';
 import { isSound, Player } from './Player';
 
@@ -173,6 +174,7 @@ export function Pictures() {
         {labelled && found.disagree.length > 0 && ' Struck through: not the label.'}
         {chosen.length > mostShown && ` The first ${count(mostShown)} are shown.`}
       </p>
+      {view.value === 'everything' && <LazyCloser number={null} />}
       {shown.length > 0 && (
         <ul class="answered-list">
           {shown.map((row) => (

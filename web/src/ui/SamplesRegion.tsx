@@ -50,6 +50,7 @@ import { BlockHead } from './BlockHead';
 import { chooseFiles, chooseFolder } from './files';
 import { NumberField, Select } from './fields';
 import { useFold } from './fold';
+import { LazyCloser } from './LazyCloser';
 import { LinkButton } from './LinkButton';
 import { Neighbours } from './Neighbours';
 import { Note, ProblemCard } from './Note';
@@ -343,6 +344,7 @@ function Preview(props: { readonly shown: SamplePreview }) {
         </label>
       )}
       {isSound(shown.path) && <Player path={shown.path} />}
+      <LazyCloser number={shown.index} />
       {shown.tensors.map((one) => (
         <TensorFigures key={one.input} tensor={one} hideCaption={shown.tensors.length === 1 && picture !== null} />
       ))}

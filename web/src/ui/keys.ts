@@ -80,7 +80,8 @@ export function listenForKeys(): void {
       } else if (event.key === 'v' && result.value) {
         view.value = views[(views.indexOf(view.value) + 1) % views.length] ?? 'answer';
       } else if (['0', '1', '2', '3'].includes(event.key) && result.value) {
-        showAtLeast('everything');
+        // pictures that stand there follow
+        if (!document.querySelector('[data-looks]')) showAtLeast('everything');
         lookAt((['all', 'F', 'A', 'B'] as const)[Number(event.key)] ?? 'all');
       } else if (event.key === '?') {
         openDialog('keys');
