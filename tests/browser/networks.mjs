@@ -166,3 +166,16 @@ export function words() {
   ]);
   return Buffer.concat([number(1, 8), part(7, graph), part(8, number(2, 13))]);
 }
+
+/** The picture itself, made a little softer: an output that is a picture. */
+export function softened() {
+  const weights = Array.from({ length: 9 }, (_, k) => (k % 4 === 0 ? 0.8 : 0.1));
+  const graph = Buffer.concat([
+    node('Conv', 'soften', ['x', 'soften.weight'], 'y'),
+    part(2, 'softened'),
+    weight('soften.weight', [3, 3, 1, 1], weights),
+    value(11, 'x', [1, 3, 32, 32]),
+    value(12, 'y', [1, 3, 32, 32]),
+  ]);
+  return Buffer.concat([number(1, 8), part(7, graph), part(8, number(2, 13))]);
+}

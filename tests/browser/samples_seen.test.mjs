@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reader's own samples, seen and heard: the likeliest classes of both models, the worst sample first; recordings in a player.
+// The reader's own samples, seen and heard: the likeliest classes of both models, the worst sample first; recordings in a player;
+// pictures of formats that the browser alone decodes.
 
 import { expect, it } from 'vitest';
 
-import { wav } from './files.mjs';
-import { words } from './networks.mjs';
+import { png, wav } from './files.mjs';
+import { softened, words } from './networks.mjs';
 import {
   axeFindings,
   button,
@@ -13,7 +14,9 @@ import {
   give,
   openPage,
   pixelsTooWide,
+  plain,
   region,
+  transfer,
   untilCanQuantize,
   useSite,
   viewports,
@@ -95,6 +98,68 @@ it('plays recordings, by keys too', async () => {
   await page.keyboard.press('Control+Enter');
   const heard = page.getByTestId('pictures').getByLabel(/^The recording \d\.wav$/);
   await expect.poll(() => heard.count(), { timeout: 60_000 }).toBeGreaterThan(2);
+  expect(await axeFindings(page)).toEqual([]);
+  await expectQuiet(visit);
+  await context.close();
+}, 120_000);
+
+/** A picture as the browser itself writes it, of which a quarter is seen through. */
+function drawnByBrowser(page, type, tint) {
+  return page.evaluate(
+    async ([mime, hue]) => {
+      const canvas = new OffscreenCanvas(40, 40);
+      const context = canvas.getContext('2d');
+      context.fillStyle = `hsl(${hue} 80% 50%)`;
+      context.fillRect(0, 0, 40, 20);
+      context.fillRect(0, 20, 20, 20);
+      const bytes = new Uint8Array(await (await canvas.convertToBlob({ type: mime, quality: 1 })).arrayBuffer());
+      return [...bytes];
+    },
+    [type, tint],
+  );
+}
+
+it('takes pictures that the browser decodes, says so, names what it skips, and divides outputs that are pictures', async () => {
+  const visit = await openPage(site, { view: null });
+  const { page, context } = visit;
+  await give(page, ['softened.onnx', softened()]);
+  await region(page, 'Model').getByText('parameters').first().waitFor();
+  const hues = [0, 60, 120, 180, 240];
+  const pictures = await Promise.all(hues.map((hue) => drawnByBrowser(page, 'image/webp', hue)));
+  expect(Buffer.from(pictures[0]).subarray(8, 12).toString()).toBe('WEBP');
+  const grey = png(new Uint8Array(3 * 1600).fill(90), 40, 40);
+  await transfer(page, 'drop', [
+    ...pictures.map((bytes, k) => [`${k}.webp`, bytes]),
+    ['grey.png', grey],
+    ['broken.webp', Buffer.from('RIFF0000WEBPnothing')],
+    ['photo.heic', Buffer.from('\0\0\0\x18ftypheic')],
+  ]);
+  await untilCanQuantize(page);
+  const samples = region(page, 'Samples');
+  const text = plain(await samples.innerText());
+  expect(text).toMatch(/6 samples \(PNG\)/);
+  expect(text).toMatch(/5 pictures \(WEBP\) were decoded by this browser\./);
+  expect(plain(await samples.getByTestId('skipped').innerText())).toMatch(
+    /^2 files skipped: broken\.webp \(.*\) photo\.heic \(.*\)$/,
+  );
+  // red where it was drawn, and white below what is seen through
+  const pixels = await samples
+    .getByLabel('The file 0.webp.png')
+    .evaluate((canvas) => [...canvas.getContext('2d').getImageData(0, 0, 40, 40).data]);
+  const pixel = (x, y) => pixels.slice(4 * (40 * y + x), 4 * (40 * y + x) + 4);
+  const [red, green, blue] = pixel(5, 5);
+  expect([red > 200, green < 60, blue < 60]).toEqual([true, true, true]);
+  expect(pixel(35, 35)).toEqual([255, 255, 255, 255]);
+
+  await page.keyboard.press('Control+Enter');
+  const compared = page.getByTestId('drawn-first');
+  await compared.waitFor({ timeout: 60_000 });
+  expect(plain(await compared.innerText())).toMatch(
+    /^Float 32×32 int8 differs by \d\.\d % of black to white on average/,
+  );
+  await compared.getByRole('slider', { name: /^Divider/ }).focus();
+  await page.keyboard.press('End');
+  await expect.poll(() => compared.getByRole('slider', { name: /^Divider/ }).getAttribute('aria-valuenow')).toBe('100');
   expect(await axeFindings(page)).toEqual([]);
   await expectQuiet(visit);
   await context.close();

@@ -74,6 +74,17 @@ export function unzip(archive: Arrival): Promise<Arrival[]> {
   });
 }
 
+/** A picture of one of the browser's formats as a PNG file; null where this browser cannot make it one. */
+export function pngOf(picture: Blob): Promise<Blob | null> {
+  return new Promise((resolve) => {
+    const take = (answer: AsideAnswer) => {
+      if ('png' in answer) resolve(answer.png);
+      return 'png' in answer;
+    };
+    ask({ take, fail: () => resolve(null) }, { picture });
+  });
+}
+
 /** The memory of all tensors of some runs, which goes to the worker. */
 function buffersOf({ float, others }: DrawRequest): ArrayBuffer[] {
   const runs = [...float, ...others.flatMap((other) => other.runs)];

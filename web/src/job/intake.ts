@@ -23,9 +23,11 @@ export interface Sorted {
   readonly ignored: readonly Arrival[];
 }
 
-/** Pictures, tables and recordings that the core does not read; it says what they are, and what to do. */
-const unreadEndings = 'jpe gif tif tiff webp avif heic tsv flac mp3 ogg'.split(' ');
-const sampleEndings = new Set([...sampleExtensions.map((one) => one.slice(1)), ...unreadEndings]);
+/** Pictures that the core does not read, and the browser may. */
+export const browserPictures = new Set('gif webp avif heic heif jxl tif tiff'.split(' '));
+/** Tables, recordings and others that neither reads; the core says what they are, and what to do. */
+const unreadEndings = 'jpe tsv flac mp3 ogg'.split(' ');
+const sampleEndings = new Set([...sampleExtensions.map((one) => one.slice(1)), ...browserPictures, ...unreadEndings]);
 
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);

@@ -8,6 +8,7 @@ import type { Preprocessing, SampleFile } from 'tersor';
 
 import { updateCoverage } from './coverage';
 import { beginStep, step, undo } from './history';
+import { decodePictures } from './browser_pictures';
 import { openPlatform, platformChoices } from './platform';
 import { applyRecipe } from './recipe';
 import {
@@ -233,7 +234,8 @@ function asSampleFile(arrival: Arrival): SampleFile {
   return { path: arrival.path, data: arrival.data };
 }
 
-async function openSamples(set: NamedSet, given: Given): Promise<void> {
+async function openSamples(dropped: NamedSet, given: Given): Promise<void> {
+  const set = await decodePictures(dropped);
   const isLabels = (file: Arrival) => sortArrivals([file]).labels.length > 0;
   const labels = set.files.filter(isLabels);
   const files = set.files.filter((file) => !isLabels(file));
@@ -251,6 +253,7 @@ async function openSamples(set: NamedSet, given: Given): Promise<void> {
       source: set.source,
       files: [...files, ...names].map(asSampleFile).sort((a, b) => comparePaths(a.path, b.path)),
       labelsFile: labelsFile ? asSampleFile(labelsFile) : null,
+      decoded: set.decoded ?? null,
     };
     state.samplesInfo.value = null;
     state.samplesProblem.value = null;

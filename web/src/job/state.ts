@@ -49,6 +49,8 @@ export interface SampleSet {
   readonly source: string;
   readonly files: readonly SampleFile[];
   readonly labelsFile: SampleFile | null;
+  /** Endings of the pictures that this browser decoded, and how many there are. */
+  readonly decoded?: { readonly endings: string; readonly count: number } | null;
   /** The labels that the samples have of their own are not used. */
   readonly isUnlabelled?: boolean;
 }

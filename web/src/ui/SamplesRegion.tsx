@@ -98,6 +98,25 @@ function OwnLabels({ info }: { readonly info: SamplesInfo }) {
 /** Classes shown before "Show all". */
 const firstClasses = 20;
 
+/** Every file that is no sample, with the reason. */
+function Skipped({ info }: { readonly info: SamplesInfo }) {
+  const [shown, more] = useFold(info.skipped, 3, 'skipped files');
+  if (info.skipped.length === 0) return null;
+  return (
+    <div class="soft" data-testid="skipped">
+      <p class="soft">{counted(info.skipped.length, 'file')} skipped:</p>
+      <ul class="skipped">
+        {shown.map(({ path, reason }) => (
+          <li key={path}>
+            {path} ({reason})
+          </li>
+        ))}
+      </ul>
+      {more}
+    </div>
+  );
+}
+
 function Classes(props: { readonly info: SamplesInfo }) {
   const { info } = props;
   const [shown, more] = useFold(info.classes, firstClasses, 'classes');
@@ -108,12 +127,7 @@ function Classes(props: { readonly info: SamplesInfo }) {
     .join(', ');
   const source = labelsSentence(info);
   const rows = info.batch > 1 ? `The model takes ${info.batch} at once: each sample fills all of its rows.` : '';
-  const skipped =
-    info.skipped.length > 0
-      ? `${counted(info.skipped.length, 'file')} skipped.`
-      : info.errors.length === 0
-        ? 'No file was skipped.'
-        : '';
+  const decoded = samples.value?.decoded;
   return (
     <div class="block">
       <div class="block-head">
@@ -159,8 +173,18 @@ function Classes(props: { readonly info: SamplesInfo }) {
       <p class="soft">
         {formats}
         {info.size_bytes > 0 && `, ${size(info.size_bytes)}`}
-        {formats !== '' && '.'} {source} {skipped} {rows} <OwnLabels info={info} />
+        {formats !== '' && '.'} {source}{' '}
+        {info.skipped.length === 0 && info.errors.length === 0 && 'No file was skipped.'} {rows}{' '}
+        <OwnLabels info={info} />
       </p>
+      <Skipped info={info} />
+      {decoded && (
+        <p class="soft">
+          {counted(decoded.count, 'picture')} ({decoded.endings}) {decoded.count === 1 ? 'was' : 'were'} decoded by this
+          browser. Another browser may decode other pixels, and the program skips such files: the same bytes come only
+          from browsers that decode alike. As PNG files the pictures are the same everywhere.
+        </p>
+      )}
     </div>
   );
 }
