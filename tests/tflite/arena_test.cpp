@@ -45,4 +45,21 @@ TEST_CASE("the arena is what the runtime records") {
   CHECK(plan_arena(residual)->head == 3072);
   CHECK(plan_arena(residual)->tail == 1680);
   CHECK(plan_arena(residual)->needed >= plan_arena(residual)->total());
+  Network recurrent;  // an LSTM of twelve steps of eight numbers, of sixteen units
+  recurrent.tensors = {codes({12, 1, 8})};
+  for (const int32_t depth : {8, 16})
+    for (int gate = 0; gate < 4; ++gate) recurrent.tensors.push_back(constant({16, depth}, DType::kInt8, 1));
+  for (int gate = 0; gate < 4; ++gate) recurrent.tensors.push_back(constant({16}, DType::kInt32, 1));
+  recurrent.tensors.push_back(codes({1, 16}));
+  recurrent.tensors.push_back({"cell", {1, 16}, DType::kInt16, {{0.001F}, {0}, 0}});
+  for (int state = 13; state < 15; ++state) recurrent.tensors[static_cast<size_t>(state)].is_variable = true;
+  for (int k = 0; k < 5; ++k) recurrent.tensors.push_back(codes({0}));
+  recurrent.tensors.push_back(codes({12, 1, 16}));
+  recurrent.operators = {{Code::kUnidirectionalSequenceLstm,
+                          {0, 1, 2, 3, 4, 5, 6, 7, 8, -1, -1, -1, 9, 10, 11, 12, -1, -1, 13, 14, -1, -1, -1, -1},
+                          {20}}};
+  recurrent.inputs = {0};
+  recurrent.outputs = {20};
+  CHECK(plan_arena(recurrent)->head == 416);
+  CHECK(plan_arena(recurrent)->tail == 2064);
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/tflite/check_call.h"
 #include "tests/catch.h"
 
 using namespace tersor;
@@ -39,7 +40,10 @@ NetworkTensor read_tensor(const std::string& text) {
   std::string type, shape, scales;
   int64_t zero_point = 0;
   NetworkTensor tensor;
-  line >> type >> shape >> scales >> zero_point >> tensor.quantization.dimension;
+  line >> type;
+  tensor.is_variable = type == "state";
+  if (tensor.is_variable) line >> type;
+  line >> shape >> scales >> zero_point >> tensor.quantization.dimension;
   if (shape != "-")
     for (const std::string& dim : split(shape, ',')) tensor.shape.push_back(std::stoi(dim));
   if (scales != "-")
@@ -47,7 +51,11 @@ NetworkTensor read_tensor(const std::string& text) {
       tensor.quantization.scale.push_back(std::stof(scale));
       tensor.quantization.zero_point.push_back(zero_point);
     }
-  tensor.dtype = type == "int8" ? DType::kInt8 : type == "int32" ? DType::kInt32 : DType::kFloat32;
+  tensor.dtype = type == "int8"    ? DType::kInt8
+                 : type == "int16" ? DType::kInt16
+                 : type == "int32" ? DType::kInt32
+                                   : DType::kFloat32;
+  if (tensor.is_variable) return tensor;
   if (type == "int8") tensor.data = read_elements<int8_t>(line, tensor.full_shape());
   if (type == "int32") tensor.data = read_elements<int32_t>(line, tensor.full_shape());
   if (type == "float32") tensor.data = read_elements<float>(line, tensor.full_shape());
@@ -75,8 +83,9 @@ Case read_case(const std::string& text) {
       head >> one.op.options.*field.number;
   }
   for (size_t k = 1; k < parts.size(); ++k) {
-    one.tensors.push_back(read_tensor(parts[k]));
-    one.op.inputs.push_back(static_cast<int32_t>(k) - 1);
+    const bool is_absent = parts[k] == " absent";
+    one.tensors.push_back(is_absent ? NetworkTensor{} : read_tensor(parts[k]));
+    one.op.inputs.push_back(is_absent ? -1 : static_cast<int32_t>(k) - 1);
   }
   one.op.outputs = {one.op.inputs.back()};
   one.op.inputs.pop_back();
@@ -98,7 +107,10 @@ TEST_CASE("kernels give what tflite-micro gives") {
   REQUIRE(all.size() >= 70);
   for (const Case& one : all) {
     KernelCall call{one.op, {}, one.tensors.back()};
-    for (size_t k = 0; k + 1 < one.tensors.size(); ++k) call.inputs.push_back({&one.tensors[k], &*one.tensors[k].data});
+    for (size_t k = 0; k + 1 < one.tensors.size(); ++k)
+      call.inputs.push_back(
+          {one.op.inputs[k] < 0 ? nullptr : &one.tensors[k], one.tensors[k].data ? &*one.tensors[k].data : nullptr});
+    check_call(call);
     INFO(one.text);
     REQUIRE(evaluate(call) == *one.tensors.back().data);
   }

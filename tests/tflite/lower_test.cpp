@@ -243,3 +243,57 @@ TEST_CASE("a HardSigmoid is a convolution that its grid bounds, or an operator m
   CHECK(operators_of(lower(hard_sigmoid(2 * kUnit).build())) == "DEPTHWISE_CONV_2D MINIMUM");
   CHECK(steps_apart(hard_sigmoid(2 * kUnit).build(), 2 * kUnit) <= 1.01F);
 }
+
+namespace {
+
+/// Eight numbers in twelve steps, sixteen units.
+NamedModel recurrent(Attribute direction = std::string("forward"), const std::string& cells = {}, float state = 0) {
+  NamedModel model;
+  model.input("x", {1, 12, 8});
+  quantized(model, "x", 0.05F, 3);
+  model.node("Transpose", {"x.d"}, {"t"}, {{"perm", Ints{1, 0, 2}}});
+  quantized(model, "t", 0.05F, 3);
+  model.weight("w", {1, 64, 8}, -0.3F, 0.3F).weight("r", {1, 64, 16}, -0.3F, 0.3F).weight("b", {1, 128});
+  model.constant("h", Tensor::of<float>(Shape{1, 1, 16}, std::span<const float>(std::vector<float>(16, state))));
+  model.node("LSTM", {"t.d", "w", "r", "b", "", "h", "h"}, {"y", "last", cells},
+             {{"hidden_size", int64_t{16}}, {"direction", direction}});
+  quantized(model, "y", 0.0078125F, 0);
+  model.constant("axis", Tensor::of<int64_t>({1}, Ints{1}));
+  model.node("Squeeze", {"y.d", "axis"}, {"s"});
+  quantized(model, "s", 0.0078125F, 0).output("s.d");
+  quantized(model, "last", 0.006F, -5).output("last.d");
+  if (!cells.empty()) model.output(cells);
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("an LSTM is one operator, in the order in which its sequences lie, and the last state is cut out of it") {
+  const Network network = lower(recurrent().build());
+  REQUIRE(operators_of(network) == "UNIDIRECTIONAL_SEQUENCE_LSTM STRIDED_SLICE QUANTIZE RESHAPE");
+  const Operator& lstm = network.operators[0];
+  CHECK(lstm.options.time_major == 0);
+  CHECK(lstm.intermediates.size() == 5);
+  CHECK(tensor_of(network, lstm.outputs[0]).shape == std::vector<int32_t>{1, 12, 16});
+  const NetworkTensor &state = tensor_of(network, lstm.inputs[18]), &cell = tensor_of(network, lstm.inputs[19]);
+  CHECK((state.is_variable && cell.is_variable));
+  CHECK(state.quantization == tensor_of(network, lstm.outputs[0]).quantization);
+  CHECK(cell.dtype == DType::kInt16);
+  CHECK(cell.quantization == Quantization{{0.00048828125F}, {0}, 0});  // twelve steps of less than 1 may pass 8
+  CHECK(steps_apart(recurrent().build(), 0.0078125F) < 4);
+}
+
+TEST_CASE("an LSTM that TensorFlow Lite has not is refused with what it has") {
+  const auto refused = [](const NamedModel& model) -> std::string {
+    try {
+      lower(model.build());
+    } catch (const Error& error) {
+      return error.message;
+    }
+    return {};
+  };
+  CHECK(refused(recurrent()).empty());
+  CHECK(refused(recurrent(std::string("reverse"))).find("direction forward") != std::string::npos);
+  CHECK(refused(recurrent(std::string("forward"), "cells")).find("last cell") != std::string::npos);
+  CHECK(refused(recurrent(std::string("forward"), "", 0.5F)).find("begins with other numbers") != std::string::npos);
+}

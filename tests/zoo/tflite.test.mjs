@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'vitest';
+import { modelProto, waves } from './protobuf.mjs';
 import { withFolder } from './runtime.mjs';
 import { makeSamples, npyBytes, readNpy, sharedFolder } from './samples.mjs';
 
@@ -92,6 +93,84 @@ describe.skipIf(!here)('.tflite files in their runtimes', () => {
         assert.equal(theirs.length, ours.length);
         if (runtime === 'micro') assert.deepEqual(theirs, ours);
         assert.ok(sqnr(exact, theirs) > 15, `${runtime}: ${sqnr(exact, theirs)} dB`);
+      }
+    }),
+  );
+});
+
+/** Two LSTMs over `steps` steps and a product: X with the batch first, as PyTorch exports it, or with the time first. */
+const recurrent = (seed, steps, inputs, units, batchFirst) => {
+  const scaled = (data, by) => data.map((value) => value * by);
+  const lstm = (x, name, length) => ({
+    nodes: [
+      {
+        op: 'LSTM',
+        inputs: [x, `${name}w`, `${name}r`, `${name}b`],
+        outputs: [`${name}y`],
+        attributes: { hidden_size: units },
+      },
+      { op: 'Squeeze', inputs: [`${name}y`, 'axis'], outputs: [`${name}s`] },
+    ],
+    constants: {
+      [`${name}w`]: {
+        dims: [1, 4 * units, length],
+        data: scaled(waves(seed + length, 4 * units * length), 1.5 / Math.sqrt(length)),
+      },
+      [`${name}r`]: {
+        dims: [1, 4 * units, units],
+        data: scaled(waves(seed + 0.3, 4 * units * units), 1.5 / Math.sqrt(units)),
+      },
+      [`${name}b`]: { dims: [1, 8 * units], data: scaled(waves(seed + 0.7, 8 * units), 0.5) },
+    },
+  });
+  const [one, two] = [lstm(batchFirst ? 't' : 'x', 'a', inputs), lstm('as', 'b', units)];
+  const turn = (from, to) => ({ op: 'Transpose', inputs: [from], outputs: [to], attributes: { perm: [1, 0, 2] } });
+  return modelProto(13, {
+    nodes: [
+      ...(batchFirst ? [turn('x', 't')] : []),
+      ...one.nodes,
+      ...two.nodes,
+      ...(batchFirst ? [turn('bs', 'u')] : []),
+      { op: 'MatMul', inputs: [batchFirst ? 'u' : 'bs', 'v'], outputs: ['y'] },
+    ],
+    constants: {
+      ...one.constants,
+      ...two.constants,
+      axis: { dims: [1], data: BigInt64Array.of(1n) },
+      v: { dims: [units, 3], data: waves(seed, 3 * units) },
+    },
+    inputs: { x: [1, batchFirst ? [1, steps, inputs] : [steps, 1, inputs]] },
+    outputs: { y: [1, batchFirst ? [1, steps, 3] : [steps, 1, 3]] },
+  });
+};
+
+describe.skipIf(!here)('LSTMs in their runtimes', () => {
+  test.each([
+    [1, 9, 5, 7, true],
+    [2, 20, 8, 16, false],
+    [3, 33, 3, 10, true],
+  ])('%s', (seed, steps, inputs, units, batchFirst) =>
+    withFolder(async (folder) => {
+      const at = (name) => path.join(folder, name);
+      writeFileSync(at('model.onnx'), recurrent(seed, steps, inputs, units, batchFirst));
+      mkdirSync(at('samples'));
+      for (let k = 0; k < 12; ++k)
+        writeFileSync(
+          at(`samples/s${k + 10}.npy`),
+          npyBytes(waves(seed + k * k, steps * inputs), batchFirst ? [1, steps, inputs] : [steps, 1, inputs]),
+        );
+      const quantize = ['quantize', at('model.onnx'), '--data', at('samples'), '--platform', 'tflite-micro', '--quiet'];
+      run(program, ...quantize, '-o', at('q.tflite'), '--report', at('report.json'));
+      assert.deepEqual(JSON.parse(readFileSync(at('report.json'), 'utf8')).coverage.stays_float, []);
+      run(program, 'run', at('q.tflite'), '--data', at('samples'), '--output', at('ours'));
+      run(program, 'run', at('model.onnx'), '--data', at('samples'), '--output', at('float'));
+      const samples = readdirSync(at('samples')).map((name) => at(`samples/${name}`));
+      run(python, script, 'micro', at('q.tflite'), at('micro.npy'), ...samples);
+      run(python, script, 'litert', at('q.tflite'), at('litert.npy'), ...samples);
+      assert.deepEqual(Array.from(readNpy(readFileSync(at('micro.npy'))).data), outputsOf(at('ours')));
+      for (const runtime of ['micro', 'litert']) {
+        const theirs = Array.from(readNpy(readFileSync(at(`${runtime}.npy`))).data);
+        assert.ok(sqnr(outputsOf(at('float')), theirs) > 20, `${runtime}: ${sqnr(outputsOf(at('float')), theirs)} dB`);
       }
     }),
   );

@@ -33,10 +33,12 @@ def main(runtime, model, out, samples):
             x = np.clip(codes + zero, -128, 127).astype(np.int8)
         x = np.ascontiguousarray(x)
         if runtime == 'micro':
+            interpreter.reset()
             interpreter.set_input(x, 0)
             interpreter.invoke()
             y = np.array(interpreter.get_output(0))
         else:
+            lite.reset_all_variables()
             lite.set_tensor(first['index'], x)
             lite.invoke()
             y = lite.get_tensor(last['index'])

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/tflite/lstm.h"
+
 namespace tersor::tflite {
 
 namespace {
@@ -64,7 +66,8 @@ constexpr KernelBytes kKernels[] = {{Code::kConv2d, 28, 80},
                                     {Code::kDequantize, 0, 32},
                                     {Code::kDepthToSpace, 4, 0},
                                     {Code::kSpaceToDepth, 4, 0},
-                                    {Code::kArgMax, 4, 0}};
+                                    {Code::kArgMax, 4, 0},
+                                    {Code::kUnidirectionalSequenceLstm, 16, 688}};
 
 const KernelBytes* kernel_bytes(Code code) {
   const auto* found =
@@ -86,6 +89,8 @@ class Planner {
         scratch_.back().push_back(4 * rank);
         scratch_.back().push_back(4 * elements_of(in(op, 1)));
       }
+      if (op.code == Code::kUnidirectionalSequenceLstm)
+        scratch_.back().assign(kLstmGates, bits_of(in(op, kLstmCell).dtype) / 8 * elements_of(in(op, kLstmState)));
       requests_ += static_cast<int64_t>(scratch_.back().size());
     }
   }
@@ -135,7 +140,8 @@ class Planner {
     }
     for (const int32_t output : network_.outputs) see(output, time, true);
     for (size_t k = 0; k < lives.size(); ++k)
-      if (const NetworkTensor& tensor = network_.tensors[k]; !tensor.data && bytes_of(tensor) > 0)
+      if (const NetworkTensor& tensor = network_.tensors[k];
+          !tensor.data && !tensor.is_variable && bytes_of(tensor) > 0)
         buffers_.push_back({aligned(bytes_of(tensor)), lives[k].first, lives[k].last});
     buffers_.insert(buffers_.end(), scratch.begin(), scratch.end());
   }
@@ -176,6 +182,8 @@ class Planner {
       if (const int64_t bytes = kernel_bytes(op.code)->data; bytes > 0) take(bytes);
     for (const Operator& op : network_.operators) take_for_channels(op, take);
     if (requests_ > 0) take(8 * requests_, 8);
+    for (const NetworkTensor& tensor : network_.tensors)
+      if (tensor.is_variable) take(bytes_of(tensor));
     for (const std::vector<int32_t>* edges : {&network_.inputs, &network_.outputs}) {
       const auto count = with_edges ? static_cast<int64_t>(edges->size()) : 0;
       take(8 * count);

@@ -30,6 +30,10 @@ BoardSource board_source(const Network& network, std::span<const std::byte> file
                  "_add_operators(Resolver& resolver) {\n";
   for (const std::string& adder : adders) made.header += "  resolver." + adder + ";\n";
   made.header += "}\n";
+  const auto keeps = [](const NetworkTensor& tensor) { return tensor.is_variable; };
+  if (std::any_of(network.tensors.begin(), network.tensors.end(), keeps))
+    made.header +=
+        "\n// It goes on from the state that the last Invoke() left: interpreter.Reset() begins a new sequence.\n";
   made.source = "// Written by Tersor.\n#include \"" + std::string(header_name) +
                 "\"\n\nalignas(16) const unsigned char " + own + "[] = {";
   constexpr char kDigits[] = "0123456789abcdef";

@@ -2,9 +2,12 @@
 #include "core/tflite/check_call.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <utility>
 
 #include "core/base/error.h"
+#include "core/tflite/lstm.h"
 
 namespace tersor::tflite {
 
@@ -205,6 +208,35 @@ void check_arg_max(const KernelCall& call) {
   need(count_of(call.output.shape) * along == count_of(x), kShapes);
 }
 
+void check_lstm(const KernelCall& call) {
+  const Sizes &x = sizes_of(call.in(0)), &y = call.output.shape;
+  need(x.size() == 3 && y.size() == 3 && x[0] == y[0] && x[1] == y[1] && count_of(x) > 0 && count_of(y) > 0, kShapes);
+  need(call.op.options.activation == kTanhActivation, "Its activation is not TANH.");
+  for (size_t k = 0; k < call.inputs.size(); ++k) {
+    const bool has_to_be = k < 9 || (k >= kLstmState && k <= kLstmCell), may_be = k >= 12 && k < 16;
+    need(call.has(k) == has_to_be || may_be, "Peepholes, projections and normalization are not run here.");
+  }
+  need(call.has(kLstmState) && call.has(kLstmCell), "It has no state.");
+  for (size_t gate = 0; gate < kLstmGates; ++gate) {
+    for (const auto& [first, depth] : {std::pair{kLstmWeights, x[2]}, {kLstmStateWeights, y[2]}}) {
+      need_codes(call, first + gate);
+      need(sizes_of(call.in(first + gate)) == Sizes{y[2], depth}, kShapes);
+      need(call.in(first + gate).tensor->quantization.scale.size() == 1, "A weight has several scales.");
+    }
+    if (const size_t bias = kLstmBiases + gate; call.has(bias))
+      need(call.in(bias).value->dtype() == DType::kInt32 && call.in(bias).value->elements() == y[2],
+           "A bias is not int32 with a value for each unit.");
+  }
+  need(call.in(kLstmState).tensor->quantization == call.output.quantization &&
+           call.output.quantization.scale.size() == 1,
+       "Its output has not the scale of its state.");
+  int exponent = 0;
+  const Quantization& cell = call.in(kLstmCell).tensor->quantization;
+  need(cell.scale.size() == 1 && std::frexp(cell.scale[0], &exponent) == 0.5F && exponent <= 1 && exponent > -24,
+       "The scale of its cell is no power of two up to 1.");
+  need(!(call.op.options.alpha < 0), "It clips below 0.");
+}
+
 }  // namespace
 
 void check_call(const KernelCall& call) {
@@ -273,6 +305,8 @@ void check_call(const KernelCall& call) {
       return check_blocks(call, code == Code::kDepthToSpace);
     case Code::kArgMax:
       return check_arg_max(call);
+    case Code::kUnidirectionalSequenceLstm:
+      return check_lstm(call);
     case Code::kSoftmax:
       need(!x.empty() && x.back() > 0, kShapes);
       [[fallthrough]];

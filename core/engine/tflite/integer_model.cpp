@@ -86,7 +86,7 @@ class Maker {
     std::vector<ValueId> inputs;
     std::vector<const NetworkTensor*> tensors;
     for (const int32_t input : op.inputs) {
-      inputs.push_back(input < 0 ? ValueId{} : value_of(input));
+      inputs.push_back(input < 0 || at(input).is_variable ? ValueId{} : value_of(input));
       tensors.push_back(input < 0 ? nullptr : &at(input));
     }
     const NetworkTensor& made = at(op.outputs[0]);

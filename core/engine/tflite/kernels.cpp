@@ -12,6 +12,7 @@
 #include "core/kernels/panels.h"
 #include "core/tflite/axis_order.h"
 #include "core/tflite/fixed_point.h"
+#include "core/tflite/lstm.h"
 
 namespace tersor::tflite {
 
@@ -79,13 +80,6 @@ Products products_of(const KernelCall& call, const Argument& x, size_t bias, siz
     std::copy(given.data<int32_t>().begin(), given.data<int32_t>().end(), products.bias.begin());
   }
   return products;
-}
-
-/// Codes less a zero point. There is one more, since pairs are read.
-std::vector<int16_t> numbers_of(std::span<const int8_t> codes, int32_t zero_point) {
-  std::vector<int16_t> numbers(codes.size() + 1);
-  for (size_t k = 0; k < codes.size(); ++k) numbers[k] = static_cast<int16_t>(codes[k] - zero_point);
-  return numbers;
 }
 
 /// One axis of a window: where it begins before the input, and its steps.
@@ -770,6 +764,12 @@ Tensor arg_max(const KernelCall& call) {
 
 }  // namespace
 
+std::vector<int16_t> numbers_of(std::span<const int8_t> codes, int32_t zero_point) {
+  std::vector<int16_t> numbers(codes.size() + 1);
+  for (size_t k = 0; k < codes.size(); ++k) numbers[k] = static_cast<int16_t>(codes[k] - zero_point);
+  return numbers;
+}
+
 int64_t nearest_place(int64_t out, int64_t in_size, int64_t out_size, const Options& options) {
   const bool aligned = options.align_corners != 0 && out_size > 1;
   const float scale = aligned ? static_cast<float>(in_size - 1) / static_cast<float>(out_size - 1)
@@ -863,6 +863,8 @@ Tensor evaluate(const KernelCall& call) {
       return concatenate(call);
     case Code::kArgMax:
       return arg_max(call);
+    case Code::kUnidirectionalSequenceLstm:
+      return lstm(call);
     default:
       throw Error(ErrorCode::kUnsupportedModel, std::string(kind_of(code).name) + " is not run here.");
   }

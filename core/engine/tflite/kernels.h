@@ -37,6 +37,9 @@ void check_runs(Code code, DType first);
 /// What the operator gives. Error kUnsupportedModel for one that is not known here, or has not int8 inputs.
 Tensor evaluate(const KernelCall& call);
 
+/// Codes less a zero point. There is one more, since pairs are read.
+std::vector<int16_t> numbers_of(std::span<const int8_t> codes, int32_t zero_point);
+
 /// The place that RESIZE_NEAREST_NEIGHBOR reads along an axis, in float as the kernels compute it.
 int64_t nearest_place(int64_t out, int64_t in_size, int64_t out_size, const Options& options);
 

@@ -97,11 +97,18 @@ int32_t Lowering::numbers(const Dims& values) {
                                   Tensor::of<int32_t>(shape, std::span<const int32_t>(narrow)));
 }
 
-int32_t Lowering::append(Code code, std::vector<int32_t> inputs, NetworkTensor output, Options options) {
+int32_t Lowering::variable(const std::string& name, const Dims& shape, DType dtype, Quantization grid) {
+  const int32_t made = tensor(name, shape, dtype, std::move(grid));
+  network_.tensors.back().is_variable = true;
+  return made;
+}
+
+int32_t Lowering::append(Code code, std::vector<int32_t> inputs, NetworkTensor output, Options options,
+                         std::vector<int32_t> intermediates) {
   network_.tensors.push_back(std::move(output));
   const auto made = static_cast<int32_t>(network_.tensors.size()) - 1;
   producer_[made] = network_.operators.size();
-  network_.operators.push_back({code, std::move(inputs), {made}, std::move(options)});
+  network_.operators.push_back({code, std::move(inputs), {made}, std::move(options), {}, std::move(intermediates)});
   return made;
 }
 
@@ -170,6 +177,7 @@ Held Lowering::reshape(const Held& held, const Dims& from, const Dims& to, const
   }
   NetworkTensor output{name, {dims.begin(), dims.end()}, at(source).dtype, at(source).quantization};
   output.order = *order;
+  if (output.shape == at(source).shape) return {source, *order};
   Options options;
   options.new_shape = output.shape;
   result.tensor = append(Code::kReshape, {source, numbers(dims)}, std::move(output), std::move(options));
@@ -357,8 +365,9 @@ void Lowering::remove_unread() {
   for (size_t k = network_.operators.size(); k-- > 0;) {
     Operator& op = network_.operators[k];
     if (!read[static_cast<size_t>(op.outputs[0])]) continue;
-    for (const int32_t input : op.inputs)
-      if (input >= 0) read[static_cast<size_t>(input)] = true;
+    for (const std::vector<int32_t>* list : {&op.inputs, &op.intermediates})
+      for (const int32_t one : *list)
+        if (one >= 0) read[static_cast<size_t>(one)] = true;
     kept.push_back(std::move(op));
   }
   network_.operators.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
@@ -379,6 +388,7 @@ void Lowering::remove_unread() {
   for (Operator& op : network_.operators) {
     renumber(op.inputs);
     renumber(op.outputs);
+    renumber(op.intermediates);
   }
 }
 

@@ -20,24 +20,6 @@ struct Weight {
   Quantization grid = {};  // empty: floats
 };
 
-Tensor floats_of(const ConstantValue& value) {
-  if (!value.quantized) return value.tensor;
-  const auto& scales = value.quantized->scales;
-  const Dims& dims = value.tensor.shape().dims();
-  const auto axis = static_cast<size_t>(std::max<int64_t>(0, value.quantized->axis));
-  int64_t inner = 1;
-  for (size_t k = axis + 1; k < dims.size(); ++k) inner *= dims[k];
-  std::vector<float> floats;
-  const std::vector<int64_t> codes = value.tensor.to_int64s();
-  for (size_t k = 0; k < codes.size(); ++k) {
-    const size_t at = scales.size() == 1
-                          ? 0
-                          : static_cast<size_t>(static_cast<int64_t>(k) / inner % static_cast<int64_t>(scales.size()));
-    floats.push_back(scales[at] * static_cast<float>(codes[k] - value.quantized->zero_points[at]));
-  }
-  return Tensor::of<float>(value.tensor.shape(), std::span<const float>(floats));
-}
-
 /// The weight with its axes in that order.
 Weight weight_of(Lowering& graph, const Site& site, size_t input, const AxisOrder& order) {
   const auto found = graph.constant_of(site.node.inputs[input]);
@@ -204,6 +186,24 @@ void set_steps(Options& options, const std::vector<WindowAxis>& axes) {
 }
 
 }  // namespace
+
+Tensor floats_of(const ConstantValue& value) {
+  if (!value.quantized) return value.tensor;
+  const auto& scales = value.quantized->scales;
+  const Dims& dims = value.tensor.shape().dims();
+  const auto axis = static_cast<size_t>(std::max<int64_t>(0, value.quantized->axis));
+  int64_t inner = 1;
+  for (size_t k = axis + 1; k < dims.size(); ++k) inner *= dims[k];
+  std::vector<float> floats;
+  const std::vector<int64_t> codes = value.tensor.to_int64s();
+  for (size_t k = 0; k < codes.size(); ++k) {
+    const size_t at = scales.size() == 1
+                          ? 0
+                          : static_cast<size_t>(static_cast<int64_t>(k) / inner % static_cast<int64_t>(scales.size()));
+    floats.push_back(scales[at] * static_cast<float>(codes[k] - value.quantized->zero_points[at]));
+  }
+  return Tensor::of<float>(value.tensor.shape(), std::span<const float>(floats));
+}
 
 Held lower_conv(Lowering& graph, const Site& site) {
   const Dims& shape = graph.shape_of(site.node.inputs[0]);

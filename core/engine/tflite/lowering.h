@@ -84,7 +84,12 @@ class Lowering {
                   const Quantization& grid, Options options = {});
   /// The tensor in another grid.
   int32_t requantize(int32_t tensor, const Quantization& grid, DType dtype, const std::string& name);
-  int32_t append(Code code, std::vector<int32_t> inputs, NetworkTensor output, Options options = {});
+  int32_t append(Code code, std::vector<int32_t> inputs, NetworkTensor output, Options options = {},
+                 std::vector<int32_t> intermediates = {});
+  /// A state of an operator.
+  int32_t variable(const std::string& name, const Dims& shape, DType dtype, Quantization grid);
+  /// What a recurrent node's operator gives, which several outputs are taken from; no tensor at first.
+  Held& sequence_of(const Site& site) { return sequences_[site.index]; }
 
  private:
   void lower_inputs();
@@ -106,6 +111,7 @@ class Lowering {
   std::map<std::pair<int32_t, AxisOrder>, int32_t> rearranged_;
   std::map<Dims, int32_t> numbers_;
   std::map<int32_t, size_t> producer_;  // of tensors
+  std::map<size_t, Held> sequences_;    // by node
 };
 
 /// How one operator is lowered.

@@ -47,6 +47,7 @@ enum class Code : int32_t {
   kSub = 41,
   kDiv = 42,
   kSqueeze = 43,
+  kUnidirectionalSequenceLstm = 44,
   kStridedSlice = 45,
   kExp = 47,
   kSplit = 49,
@@ -123,6 +124,7 @@ struct Options {
   int32_t axis = 0, batch_dims = 0, mode = 0, block_size = 0, output_type = 0;
   int32_t keep_dims = 0, keep_num_dims = 0, align_corners = 0, half_pixel_centers = 0, adj_x = 0, adj_y = 0;
   int32_t begin_mask = 0, end_mask = 0, ellipsis_mask = 0, new_axis_mask = 0, shrink_axis_mask = 0;
+  int32_t time_major = 0;
   float alpha = 0, beta = 0;
   std::vector<int32_t> new_shape;
 };
@@ -164,6 +166,7 @@ struct NetworkTensor {
   Quantization quantization = {};
   std::optional<Tensor> data = {};  // of a constant
   AxisOrder order = {};             // of the axes of the value that it holds, where that is known
+  bool is_variable = false;         // a state: it lives on from run to run, until the interpreter is reset
 
   Shape full_shape() const { return Shape(std::vector<int64_t>(shape.begin(), shape.end())); }
 };
@@ -173,7 +176,8 @@ struct Operator {
   std::vector<int32_t> inputs = {};  // -1: absent
   std::vector<int32_t> outputs = {};
   Options options = {};
-  std::string custom = {};  // the name of an operator of somebody's own, which has the code kCustom
+  std::string custom = {};                  // the name of an operator of somebody's own, which has the code kCustom
+  std::vector<int32_t> intermediates = {};  // tensors that say scales inside it
 };
 
 struct Network {

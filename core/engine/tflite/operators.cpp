@@ -10,6 +10,7 @@
 #include "core/ops/refuse.h"
 #include "core/tflite/check_call.h"
 #include "core/tflite/kernels.h"
+#include "core/tflite/lstm.h"
 
 namespace tersor::tflite {
 
@@ -97,6 +98,8 @@ class MicroKernel : public ops::Kernel {
         return made * at(1, 1);
       case Code::kBatchMatmul:
         return made * at(0, op_.options.adj_x != 0 ? -2 : -1);
+      case Code::kUnidirectionalSequenceLstm:
+        return 4 * made * (at(1, 0) + at(1, 1));
       case Code::kTransposeConv:
         return ops::is_present(inputs, 2) ? inputs[2].elements() * at(1, 0) * at(1, 1) * at(1, 2) : 0;
       default:
@@ -111,7 +114,7 @@ class MicroKernel : public ops::Kernel {
     KernelCall kernel{op_, {}, output_};
     for (size_t k = 0; k < tensors.size(); ++k) {
       if (!ops::is_present(call.inputs, k)) {
-        kernel.inputs.emplace_back();
+        kernel.inputs.push_back({is_state(k) ? &tensors[k] : nullptr, nullptr});
         continue;
       }
       const ops::Input& input = call.inputs[k];
@@ -128,6 +131,12 @@ class MicroKernel : public ops::Kernel {
   }
 
  private:
+  /// A tensor that holds no value before the run, and has a scale.
+  bool is_state(size_t input) const {
+    return op_.code == Code::kUnidirectionalSequenceLstm && (input == kLstmState || input == kLstmCell) &&
+           !inputs_[input].quantization.scale.empty();
+  }
+
   Operator op_;
   NetworkTensor output_;
   std::vector<NetworkTensor> inputs_;  // what is known of them before the run

@@ -657,6 +657,8 @@ void raise_operator(Raising& graph) {
       return raise_dequantize(graph);
     case Code::kQuantize:
       graph.refuse_quantized(graph.at(graph.out()));
+    case Code::kUnidirectionalSequenceLstm:
+      break;
   }
   refuse("It has no counterpart here.");
 }

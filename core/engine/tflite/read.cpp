@@ -76,6 +76,7 @@ class Reader {
       for (const int64_t one : zero_point)
         if (one < -32768 || one > 65535) invalid("A zero point of the tensor \"" + tensor.name + "\" is out of range.");
     }
+    tensor.is_variable = table.number<int8_t>(5, 0) != 0;
     const auto buffer = table.number<uint32_t>(2, 0);
     if (buffer >= std::max<size_t>(buffers_.size(), 1))
       invalid("The tensor \"" + tensor.name + "\" names buffer " + std::to_string(buffer) + ", which is not there.");
@@ -129,7 +130,8 @@ class Reader {
   /// Operators run in the file's order.
   static void check_order(const Network& network) {
     std::vector<bool> made(network.tensors.size());
-    for (size_t k = 0; k < made.size(); ++k) made[k] = network.tensors[k].data.has_value();
+    for (size_t k = 0; k < made.size(); ++k)
+      made[k] = network.tensors[k].data.has_value() || network.tensors[k].is_variable;
     for (const int32_t input : network.inputs) made[static_cast<size_t>(input)] = true;
     for (size_t k = 0; k < network.operators.size(); ++k) {
       for (const int32_t input : network.operators[k].inputs)

@@ -79,6 +79,7 @@ class Writer {
     table.put_number(0, index);
     table.put(1, numbers(op.inputs));
     table.put(2, numbers(op.outputs));
+    if (!op.intermediates.empty()) table.put(8, numbers(op.intermediates));
     if (kind.options != 0) {
       table.put_number(3, kind.options);
       table.put(4, options_table(op, kind));
@@ -111,6 +112,7 @@ class Writer {
       of.put_number(6, quantization.dimension);
       table.put(4, std::move(of));
     }
+    if (tensor.is_variable) table.put_number(5, int8_t{1});
     return table;
   }
 

@@ -22,6 +22,7 @@
 #include "core/graph/uses.h"
 #include "core/graph/validate.h"
 #include "core/job/body_job.h"
+#include "core/job/integer_lstms.h"
 #include "core/mixed/configurable.h"
 #include "core/onnx/convert_opset.h"
 #include "core/onnx/left_out.h"
@@ -161,7 +162,8 @@ bool is_float_form(const Model& model, const Uses& uses, const Node& node) {
 
 /// The job's own kernels, or those of bodies.
 void require_kernels(const Job& job) {
-  if (!job.bodies) ptq::require_kernels(job.model.graph, job.placement);
+  const bool has_own = job.settings.format == FileFormat::kTflite && has_integer_lstm(job.model.graph, job.placement);
+  if (!job.bodies && !has_own) ptq::require_kernels(job.model.graph, job.placement);
 }
 
 /// A QuantizeLinear at the end of a float model.

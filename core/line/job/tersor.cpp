@@ -21,6 +21,7 @@
 #include "core/graph/uses.h"
 #include "core/graph/validate.h"
 #include "core/job/body_job.h"
+#include "core/job/integer_lstms.h"
 #include "core/onnx/exporter_notes.h"
 #include "core/onnx/integer_edges.h"
 #include "core/onnx/left_out.h"
@@ -131,7 +132,8 @@ Draft draft(const Job& job, const calibrate::Statistics& statistics) {
   draft.ranges = job.ranges ? job.ranges : std::make_shared<quant::RangeMemo>();
   ptq::apply_corrections(draft, config, [&](const Graph& graph) { return attachment_of(graph, job); });
   const auto chosen = static_cast<std::ptrdiff_t>(job.arithmetic.in_float.size());
-  if (!job.bodies)
+  const bool for_tflite = job.settings.format == FileFormat::kTflite;
+  if (!job.bodies && !(for_tflite && has_integer_lstm(draft.model.graph, draft.placement)))
     ptq::require_kernels(draft.model.graph, draft.placement, {draft.in_float.begin() + chosen, draft.in_float.end()});
   draft.plan = ptq::choose_params(draft.model.graph, draft.attachment, draft.placement, draft.statistics, config,
                                   std::exchange(draft.ranges, nullptr).get());
@@ -421,6 +423,8 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   ptq::drop_idle_scales(result.model.graph, decided.rewrites);
   store_body_weights(job, result.model);
   passes::share_equal_constants(result.model);
+  if (job.settings.format == FileFormat::kTflite)
+    take_integer_lstms(decided.model.graph, decided.placement, result.plan.outcomes);
   for (ptq::NodeOutcome& outcome : result.plan.outcomes)
     if (outcome.arithmetic == ptq::NodeOutcome::Arithmetic::kFloat && result.model.graph.find(outcome.node) == nullptr)
       outcome.arithmetic = ptq::NodeOutcome::Arithmetic::kFolded;

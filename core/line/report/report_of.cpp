@@ -11,6 +11,7 @@
 #include "core/decide/possible_front_ends.h"
 #include "core/graph/uses.h"
 #include "core/job/body_job.h"
+#include "core/job/integer_lstms.h"
 #include "core/mixed/configurable.h"
 #include "core/ops/registry.h"
 #include "core/report/expected_size.h"
@@ -57,11 +58,18 @@ std::vector<std::shared_ptr<const Job>> jobs_of_words(const Job& job) {
   return jobs;
 }
 
+std::vector<ptq::NodeOutcome> expected_outcomes(const Job& job) {
+  const Graph& graph = job.model.graph;
+  auto outcomes = ptq::expected_outcomes(graph, job.attachment, job.placement);
+  if (job.settings.format == FileFormat::kTflite) take_integer_lstms(graph, job.placement, outcomes);
+  return outcomes;
+}
+
 }  // namespace
 
 report::Coverage expected_coverage(const Job& job, int64_t model_bytes) {
   const Graph& graph = job.model.graph;
-  const auto outcomes = ptq::expected_outcomes(graph, job.attachment, job.placement);
+  const auto outcomes = expected_outcomes(job);
   report::Coverage coverage =
       report::coverage_of(job.opened->model.graph, graph, job.placement, outcomes, job.left_out.get());
   std::vector<size_t> front_ends;
@@ -101,9 +109,8 @@ config::ResourceUtilization expected_resources(const Job& job) {
 }
 
 report::GraphView expected_graph(const Job& job) {
-  const Graph& graph = job.model.graph;
-  return report::graph_view(job.opened->model, job.model, job.attachment, job.placement,
-                            ptq::expected_outcomes(graph, job.attachment, job.placement), job.settings.platform.prices);
+  return report::graph_view(job.opened->model, job.model, job.attachment, job.placement, expected_outcomes(job),
+                            job.settings.platform.prices);
 }
 
 report::ActivationRange activation_range_of(const Job& job, const calibrate::Statistics& statistics,
