@@ -46,6 +46,10 @@ void check_tflite(const Model&) {
   throw left_out();
 }
 
+std::optional<Model> tflite_model(const Model&) {
+  throw left_out();
+}
+
 TfliteFile tflite_file(const Model&) {
   throw left_out();
 }

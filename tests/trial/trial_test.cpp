@@ -100,6 +100,24 @@ TEST_CASE("so do those that bodies read") {
   REQUIRE(!is_float("r"));
 }
 
+TEST_CASE("what becomes a .tflite file is tried in the integers of that file") {
+  // An ONNX file's LSTM has float weights.
+  const auto held = [](FileFormat format) {
+    Settings settings{tpc::get_target_platform_capabilities("tflite-micro"), test::plain_config()};
+    settings.format = format;
+    const std::vector<std::byte> bytes = onnx::write(recurrent_net());
+    const auto job = prepare(std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes))), settings);
+    const auto sample = [&](size_t k) { return test::sample(*job, k); };
+    calibrate::Statistics statistics = gathered(*job, 24, sample);
+    test::run_trial(job, statistics, sample);
+    return statistics.choices;
+  };
+  const calibrate::Choices of_onnx = held(FileFormat::kOnnx), of_tflite = held(FileFormat::kTflite);
+  REQUIRE(of_tflite.sqnr_db < of_onnx.sqnr_db - 1);
+  REQUIRE(of_tflite.sqnr_db > 20);
+  REQUIRE(of_tflite.settings != of_onnx.settings);
+}
+
 TEST_CASE("nothing is tried with few samples, where settings say so, or on statistics of parts") {
   const auto sample = [](const Job& job) { return [&](size_t k) { return test::sample(job, k); }; };
   const auto job = test::job_of(convolution(), "ort-cpu", {});

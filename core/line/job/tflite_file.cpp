@@ -32,6 +32,12 @@ void check_tflite(const Model& in_float) {
   tflite::lower(in_float);
 }
 
+std::optional<Model> tflite_model(const Model& quantized) {
+  const tflite::Network network = tflite::lower(quantized);
+  if (!tflite::runs_here(network)) return std::nullopt;
+  return tflite::as_made_from(tflite::integer_model(network), quantized);
+}
+
 TfliteFile tflite_file(const Model& quantized) {
   tflite::Network network = tflite::lower(quantized);
   network.description = quantized.producer_name + " " + quantized.producer_version;

@@ -38,6 +38,10 @@ struct TfliteFile {
 /// Error kUnsupportedModel naming the first node that TensorFlow Lite has no operator for.
 void check_tflite(const Model& in_float);
 
+/// What the file of a quantized model computes, to the last bit, with the inputs, outputs and names of that model; none
+/// where it has operators whose arithmetic is not known here. Error kUnsupportedModel as above.
+std::optional<Model> tflite_model(const Model& quantized);
+
 /// Error kUnsupportedModel as above.
 TfliteFile tflite_file(const Model& quantized);
 

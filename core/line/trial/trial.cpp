@@ -14,6 +14,7 @@
 #include "core/job/body_job.h"
 #include "core/ops/registry.h"
 #include "core/samples/selection.h"
+#include "core/simulate/operators.h"
 
 namespace tersor {
 
@@ -44,6 +45,18 @@ run::ProgramOptions judged_values(const Model& model) {
   std::vector<ValueId> values;
   for (const ValueId output : model.graph.outputs) values.push_back(value_before_softmax(model.graph, uses, output));
   options.fetched = std::move(values);
+  return options;
+}
+
+/// The same in what the file of a quantized model computes; none where a tensor is not found there by its name.
+std::optional<run::ProgramOptions> judged_values_of_file(const Model& quantized, const Model& file) {
+  run::ProgramOptions options = judged_values(quantized);
+  for (size_t k = 0; k < options.fetched.size(); ++k) {
+    ValueId& value = options.fetched[k];
+    const auto found = file.graph.find(quantized.graph.name_of(value));
+    if (!found) return std::nullopt;
+    value = value == quantized.graph.outputs[k] ? file.graph.outputs[k] : *found;
+  }
   return options;
 }
 
@@ -333,9 +346,24 @@ void Trial::begin_judging() {
     while (stride_ * 2 * kFewestJudged <= held_.size()) stride_ *= 2;
   judge_more();
   sweep_ = nullptr;
-  Model quantized = ptq::apply_restored(draft_->model, corrected_plan(*candidate_job_, *draft_, seen_.measured));
+  program_ = candidate_program();
+}
+
+/// What the candidate is judged by: a .tflite file by its own integers where all of them are known here, and other
+/// files by floats that imitate integers.
+std::shared_ptr<const run::Program> Trial::candidate_program() const {
+  const ptq::QuantizationPlan plan = corrected_plan(*candidate_job_, *draft_, seen_.measured);
+  if (job_->settings.format == FileFormat::kTflite) try {
+      const Model quantized = ptq::apply_plan(draft_->model, plan);
+      if (const auto file = tflite_model(quantized))
+        if (auto options = judged_values_of_file(quantized, *file))
+          return run::Program::compile(*file, simulate::registry(simulate::Profile::kTfliteMicro), *options);
+    } catch (const Error&) {
+      // It cannot be written; that is said where it is chosen.
+    }
+  Model quantized = ptq::apply_restored(draft_->model, plan);
   store_body_weights(*candidate_job_, quantized);
-  program_ = run::Program::compile(quantized, ops::standard(), judged_values(quantized));
+  return run::Program::compile(quantized, ops::standard(), judged_values(quantized));
 }
 
 /// Every so many of the held-out samples, without those that were run before.

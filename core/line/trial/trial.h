@@ -157,6 +157,7 @@ class Trial {
   void judge(const Measured&, std::vector<HeldError> errors);
   void judge(const Correction& correction, std::vector<HeldError> errors);
   void judge(const ConstantTrial::InFloat& constants, std::vector<HeldError> errors);
+  std::shared_ptr<const run::Program> candidate_program() const;
   void finish();
 
   std::shared_ptr<const Job> job_;
