@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from typing import Any, Optional, Union
 
 import numpy
@@ -27,6 +28,7 @@ from ._given import (
     settings_of,
     timer_of,
 )
+from ._progress import ProgressBar
 from ._result import Result, Statistics, Variant, _write
 
 Progress = Callable[[str, int, int], None]
@@ -65,7 +67,7 @@ def quantize(
     measure: Union[bool, Timer] = False,
     format: str = "onnx",
     threads: int = 0,
-    progress: Optional[Progress] = None,
+    progress: Union[Progress, bool, None] = None,
     _training: Any = None,
     **fields: Any,
 ) -> Result:
@@ -93,6 +95,7 @@ def quantize(
     keep_float: names of nodes and operator types that stay in float; "none" switches the automatic choice off. By patterns
         and parts of the graph: `ignored_scope={"patterns": [...]}`, or an `nncf.IgnoredScope`.
     overrides, framework_info: dictionaries, or the classes of `tersor.mct` and `tersor.tfmot`.
+    progress: a function that hears of it, or True for bars in a notebook and a terminal.
     fields: of the configuration by name, as in `effort=2, weights_n_bits=4`; they win over `config`.
     """
     require_no_argument(fields, quantize)
@@ -138,7 +141,7 @@ def _quantized(
     limits: Optional[tuple[Optional[float], Optional[float]]] = None,
     training: Any = None,
     threads: int,
-    progress: Optional[Progress],
+    progress: Union[Progress, bool, None],
 ) -> tuple[Result, str]:
     """A result, and what `limits` (points lost at most, decibels at least) say of it as JSON. A recipe of the settings brings its
     preprocessing and its number of samples, where none are given."""
@@ -155,9 +158,11 @@ def _quantized(
     if limit is None:
         limit = _core.default_calibration_count(data.size) if data is not None and known else 0
     text = as_json(settings, "config")
-    made = _core.quantize(
-        opened, text, list(statistics), data, known, limit, runtime, classes, compare, timer, limits, training, threads, progress
-    )
+    bar = ProgressBar() if progress is True else None if progress is False else progress
+    with bar if isinstance(bar, ProgressBar) else nullcontext():
+        made = _core.quantize(
+            opened, text, list(statistics), data, known, limit, runtime, classes, compare, timer, limits, training, threads, bar
+        )
     bytes_, recipe, report, gathered, checked = made
     return Result(bytes_, json.loads(report), json.loads(recipe), Statistics(gathered)), checked
 
@@ -173,7 +178,7 @@ def check(
     config: Any = None,
     runtime: str = "x64",
     threads: int = 0,
-    progress: Optional[Progress] = None,
+    progress: Union[Progress, bool, None] = None,
     **fields: Any,
 ) -> dict[str, Any]:
     """Makes the file that a recipe says, of a model and samples that may have changed since, and judges it: `passed`, and `rows`
@@ -236,6 +241,7 @@ def tune(
     checkpoint: Optional[Path_] = None,
     resume: Union[Path_, bytes, None] = None,
     callback: Optional[Callable[[dict[str, Any]], Any]] = None,
+    progress: Union[Progress, bool, None] = None,
     gradient_ptq_config: Any = None,
     **arguments: Any,
 ) -> Result:
@@ -249,6 +255,7 @@ def tune(
     callback: called after each round with `step` of `steps`, `loss`, and what the samples held aside say: `before_db`,
         `best_db`, `last_db`, with labels `before_right`, `best_right` and `last_right` of `held`. When it returns True the
         training ends with the best so far, and the recipe says after how many steps; what it raises ends the call.
+    progress: as of `quantize()`; the bar of the training says the loss and the best of the samples held aside too.
     """
     if epochs is not None and minutes is not None:
         raise Error("invalid_argument", "A training goes by epochs or by minutes.", "minutes", "Give one of them.")
@@ -262,14 +269,23 @@ def tune(
         except OSError as error:
             raise Error("io", f"The checkpoint cannot be read: {error.strerror}.", os.fspath(resume)) from error
     keep = None if checkpoint is None else lambda bytes_: _write(checkpoint, bytes_)
-    watch = None if callback is None else lambda now: callback(json.loads(now)) is True
-    run = (None if minutes is None else float(minutes), None if state is None else bytes(state), keep, watch)
+    bar = ProgressBar() if progress is True else None
+
+    def watch(now: str) -> bool:
+        training_now = json.loads(now)
+        if bar is not None:
+            bar.train(training_now)
+        return callback is not None and callback(training_now) is True
+
+    hears = None if bar is None and callback is None else watch
+    run = (None if minutes is None else float(minutes), None if state is None else bytes(state), keep, hears)
     training = dict(plain(gradient_ptq_config) or {})
     if epochs is not None:
         training["n_epochs"] = epochs
     if labels is not None:
         training.setdefault("label_weight", 0.5)
-    return quantize(model, samples, labels, platform, gradient_ptq_config=training, _training=run, **arguments)
+    heard = progress if bar is None else bar
+    return quantize(model, samples, labels, platform, gradient_ptq_config=training, progress=heard, _training=run, **arguments)
 
 
 def convert(model: Model, output: Optional[Path_] = None, *, opset: int = 0, external: bool = False) -> bytes:

@@ -2,6 +2,7 @@
 """Samples and models as users hold them, arguments with other tools' names, metrics of one's own, and the functions that stand for
 the program's commands."""
 
+import contextlib
 import dataclasses
 import io
 import json
@@ -284,6 +285,18 @@ class Commands(unittest.TestCase):
             tersor.tune(MODEL, samples, labels, epochs=3, callback=lambda now: (_ for _ in ()).throw(ZeroDivisionError("mine")), **given)
         short = tersor.tune(MODEL, samples, minutes=0.01, **given)
         self.assertGreaterEqual(short.recipe["quantization_config"]["gradient_ptq_config"]["n_epochs"], 1)
+
+    def test_tune_shows_bars_and_makes_the_same_file(self):
+        given = {"platform": "any", "compare": False, "weights_n_bits": 4, "effort": 0, "epochs": 2}
+        samples, labels, seen = pictures(40), numpy.arange(40) % 16, []
+        plain = tersor.tune(MODEL, samples, labels, **given)
+        with contextlib.redirect_stderr(io.StringIO()) as log:
+            shown = tersor.tune(MODEL, samples, labels, progress=True, callback=seen.append, **given)
+        self.assertEqual(shown.bytes, plain.bytes)
+        lines = [line for line in log.getvalue().splitlines() if line.startswith("train ")]
+        self.assertEqual(len(lines), 1)
+        steps, held = seen[-1]["steps"], seen[-1]["held"]
+        self.assertRegex(lines[0], rf"\[#+\] {steps}/{steps} loss .* best .* dB .* right \d+ of {held} ")
 
     def test_tradeoff(self):
         curve = tersor.tradeoff(MODEL, pictures(24), platform="any", points=2, effort=0)
