@@ -138,7 +138,7 @@ class Arguments(Folder):
             calibration_providers=["CUDAExecutionProvider"],
             extra_options=options,
         )
-        for name in ("QOperator", "nowhere", "CUDAExecutionProvider", "DedicatedQDQPair", "activation_channel_equalization"):
+        for name in ("nowhere", "CUDAExecutionProvider", "DedicatedQDQPair", "activation_channel_equalization"):
             self.assertIn(name, said)
         self.assertNotIn("AddQDQPairToWeight", said)
         self.assertEqual(said.count("no counterpart"), 1)
@@ -264,6 +264,7 @@ class BesideTheRuntime(Folder):
 
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
+        options.add_session_config_entry("session.x64quantprecision", "1")  # the same sums on CPUs without VNNI
         session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
         return numpy.concatenate([one.reshape(-1) for one in session.run(None, feed)]).astype(float)
 
