@@ -7,10 +7,9 @@
 namespace tersor {
 
 bool is_quantized(const Node& node) {
-  static constexpr std::array<std::string_view, 9> kTypes = {
-      "QuantizeLinear",        "DequantizeLinear",     "DynamicQuantizeLinear",
-      "DynamicQuantizeMatMul", "ConvInteger",          "MatMulInteger",
-      "MatMulNBits",           "MatMulIntegerToFloat", "QGemm"};
+  static constexpr std::array<std::string_view, 10> kTypes = {
+      "QuantizeLinear", "DequantizeLinear",     "DynamicQuantizeLinear", "DynamicQuantizeMatMul", "ConvInteger",
+      "MatMulInteger",  "MatMulIntegerToFloat", "MatMulNBits",           "GatherBlockQuantized",  "QGemm"};
   return node.domain == kTfliteDomain || node.op_type.rfind("QLinear", 0) == 0 ||
          std::find(kTypes.begin(), kTypes.end(), node.op_type) != kTypes.end();
 }
