@@ -138,7 +138,6 @@ TEST_CASE("a recording is cut into pieces where that is said, or where the model
     data->require_samples();
     return data;
   };
-  REQUIRE_THAT(error_of([&] { open(with({}, 2)); }), Contains("\"sr\"") && Contains("\"inputs\": {\"sr\": ...}"));
   DataSetOptions given = with({}, {});
   given.preprocessing->inputs["sr"] = 16000;
   REQUIRE_THAT(error_of([&] { open(given); }), Contains("does not say how long one is"));
@@ -165,6 +164,25 @@ TEST_CASE("a recording is cut into pieces where that is said, or where the model
   REQUIRE(reader.load(1)[0] == Tensor::of<float>({1, 2}, {-0.25f, 0}));
   given.preprocessing->inputs["rate"] = 1;
   REQUIRE_THAT(error_of([&] { open(given); }), Contains("preprocessing.inputs | The model has no input \"rate\"."));
+}
+
+TEST_CASE("an input that takes the sample rate has the recordings', and others are asked for") {
+  const Wav wav{1, 1, 8000, 16, sound16({8192, 16384})}, faster{1, 1, 16000, 16, sound16({8192, 16384})};
+  const auto open = [](const Wav& first, const Wav& second, const char* name, std::optional<int64_t> rate = {}) {
+    const auto data = open_set({{"a.wav", file_of(first)}, {"b.wav", file_of(second)}},
+                               {input({1, 2}), input({}, DType::kInt64, name)}, with(rate, {}));
+    data->require_samples();
+    return data;
+  };
+  const auto data = open(wav, wav, "sample_rate");
+  REQUIRE(SampleReader(data).load(1)[1] == Tensor::scalar<int64_t>(8000));
+  REQUIRE(data->preprocessing().rate == 8000);
+  REQUIRE(data->preprocessing().inputs.at("sample_rate") == 8000);
+  REQUIRE(data->is_preprocessed());
+  REQUIRE_THAT(error_of([&] { open(wav, faster, "sr"); }), Contains("16000 Hz; the preprocessing says 8000 Hz"));
+  REQUIRE_THAT(error_of([&] { open(wav, wav, "sr", 16000); }), Contains("8000 Hz; the preprocessing says 16000 Hz"));
+  REQUIRE_THAT(error_of([&] { open(wav, wav, "gain"); }),
+               Contains("\"gain\"") && Contains("\"inputs\": {\"gain\": ...}"));
 }
 
 TEST_CASE("a recording longer than one part is read whole") {

@@ -60,7 +60,8 @@ struct Format {
   /// Its samples are one tensor, that of the model's only input or of the one that nothing else fills; false: a tensor
   /// for every input.
   bool is_one_tensor = true;
-  DecodePicture decode = nullptr;  // of pictures: their pixels
+  DecodePicture decode = nullptr;                     // of pictures: their pixels
+  int64_t (*rate)(const FileGroup& group) = nullptr;  // of recordings: values in a second; errors as open()
 };
 
 /// Bytes of a file's beginning that are enough for every matches().
@@ -104,5 +105,6 @@ bool is_csv(std::string_view path, std::span<const std::byte> head);
 std::unique_ptr<SampleFile> open_csv(const FileGroup& group, const ReadContext& context);
 bool is_wav(std::span<const std::byte> head);
 std::unique_ptr<SampleFile> open_wav(const FileGroup& group, const ReadContext& context);
+int64_t wav_rate(const FileGroup& group);
 
 }  // namespace tersor::samples

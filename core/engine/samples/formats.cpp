@@ -36,7 +36,12 @@ constexpr Format kFormats[] = {
     picture<is_bmp, read_bmp_header, decode_bmp>("bmp", ".bmp"),
     picture<is_netpbm, read_netpbm_header, decode_netpbm>("netpbm", ".ppm .pgm .pbm .pnm"),
     {"csv", ".csv", false, is_csv, open_csv, true},
-    {"wav", ".wav", false, [](std::string_view, std::span<const std::byte> head) { return is_wav(head); }, open_wav},
+    {.name = "wav",
+     .extensions = ".wav",
+     .by_folder = false,
+     .matches = [](std::string_view, std::span<const std::byte> head) { return is_wav(head); },
+     .open = open_wav,
+     .rate = wav_rate},
 };
 
 constexpr std::string_view kHiddenNames[] = {"__MACOSX", "Thumbs.db", "desktop.ini"};

@@ -34,6 +34,9 @@ bool is_hidden(std::string_view path) {
 
 }  // namespace
 
+/// What models call an input that takes the sample rate in Hz.
+const std::set<std::string, std::less<>> kRateNames = {"sr", "rate", "sample_rate", "sampling_rate", "samplerate"};
+
 class DataSetBuilder {
  public:
   DataSetBuilder(std::shared_ptr<const FileSource> source, std::vector<InputSpec> inputs, const DataSetOptions& options,
@@ -69,6 +72,7 @@ class DataSetBuilder {
       return set_;
     }
     for (size_t file : sorted_files()) add_file(file);
+    take_rate();
     for (DataSet::Entry& entry : candidates_) open_entry(std::move(entry));
     settle_doubtful();
     std::sort(set_->problems_.begin(), set_->problems_.end(),
@@ -115,6 +119,29 @@ class DataSetBuilder {
   static bool is_single(const InputSpec& input) {
     return input.shape &&
            std::all_of(input.shape->begin(), input.shape->end(), [](const Dim& dim) { return dim.value == 1; });
+  }
+
+  /// A model that asks for the sample rate has that of the first recording, and all others must have it too.
+  void take_rate() {
+    for (size_t i = 0; i < set_->inputs().size(); ++i) {
+      const std::string& name = set_->inputs()[i].name;
+      if (set_->input_sources_[i] != InputSource::kAsked || kRateNames.count(name) == 0) continue;
+      Preprocessing& how = set_->context_.preprocessing;
+      if (!how.rate) how.rate = first_rate();
+      if (!how.rate) continue;
+      how.inputs[name] = static_cast<double>(*how.rate);
+      set_->input_sources_[i] = InputSource::kNumber;
+      set_->main_context_.preprocessing = how;
+    }
+  }
+
+  std::optional<int64_t> first_rate() const {
+    for (const DataSet::Entry& entry : candidates_) try {
+        if (entry.format->rate != nullptr) return entry.format->rate({*set_->source_, entry.files});
+      } catch (const Error&) {
+        continue;  // said where it is opened
+      }
+    return std::nullopt;
   }
 
   void require_numbers() const {

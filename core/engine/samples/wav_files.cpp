@@ -211,6 +211,10 @@ bool is_wav(std::span<const std::byte> head) {
   return head.size() >= 12 && std::memcmp(head.data(), "RIFF", 4) == 0 && std::memcmp(head.data() + 8, "WAVE", 4) == 0;
 }
 
+int64_t wav_rate(const FileGroup& group) {
+  return read_header(group).rate;
+}
+
 std::unique_ptr<SampleFile> open_wav(const FileGroup& group, const ReadContext& context) {
   if (context.inputs.size() != 1)
     throw Error(ErrorCode::kInvalidSamples,
