@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/base/error.h"
+#include "core/choose/choose_constants.h"
 #include "core/job/tersor.h"
 #include "core/onnx/write.h"
 #include "core/passes/kernel_op.h"
@@ -136,6 +137,33 @@ TEST_CASE("a node may have blocks of its own, or none") {
   REQUIRE(size_of("Conv") == 32);
   REQUIRE(size_of("MatMul") == 16);
   REQUIRE(size_of("Gemm") == 0);
+}
+
+TEST_CASE("an embedding is gathered from blocks of 4 bits, and by rows of 8 where that is asked for") {
+  NamedModel named;
+  named.input("x", {1, 3}).weight("words", {90, 72}).weight("types", {64, 20}).weight("w", {72, 20});
+  named.node("Cast", {"x"}, {"ids"}, {{"to", static_cast<int64_t>(DType::kInt64)}});
+  named.node("Gather", {"words", "ids"}, {"a"}).node("MatMul", {"a", "w"}, {"p"});
+  named.node("Gather", {"types", "ids"}, {"b"}).node("Add", {"p", "b"}, {"y"}).output("y");
+  const Model model = named.build();
+  for (const char* config :
+       {"{}", R"({"weights_n_bits": 8})", R"({"weights_quantization_method": "SYMMETRIC"})", R"({"weights_n_bits": 3})",
+        R"({"weights_n_bits": 8, "weights_block_size": 64})", R"({"weights_block_size": 16})"}) {
+    INFO(config);
+    const Made made = make(model, "ort-matmul-nbits", config);
+    const bool in_blocks = std::string(config).find("8") == std::string::npos;
+    // Rows that are no longer than a block have a scale each.
+    const std::string types = test::types_of(made.file);
+    REQUIRE((types.find("GatherBlockQuantized") != std::string::npos) == in_blocks);
+    REQUIRE(made.file.ir_version == (in_blocks ? 10 : 8));
+    Model expected = with_read_back(made);
+    for (const ptq::ConstantPlan& one : made.result.plan.constants) {
+      const ValueId table = expected.graph.find(one.node)->inputs[one.input];
+      expected.graph.set_initializer(table, ptq::read_back(one, *expected.graph.initializer(table)));
+    }
+    const std::vector<Tensor> inputs = {Tensor::of<float>({1, 3}, {0, 63, 17})};
+    REQUIRE(difference(expected, made.file, simulate::Profile::kWasm, inputs) < 2e-6);
+  }
 }
 
 TEST_CASE("accuracy_level is the attribute of MatMulNBits, and 4 has it written for 8 bits too") {

@@ -126,20 +126,20 @@ int64_t bytes_of_table(int bits) {
 
 /// Codes and scales of blocks, and the nodes that restore or multiply them.
 int64_t added_by_blocks(const Graph& graph, const passes::KernelOp& op, const framework::WeightAttribute& weight,
-                        Codes& codes) {
+                        bool half_scales, Codes& codes) {
   constexpr int64_t kNodes = 600;  // about, with their shapes and names
   const int bits = weight.config.weights_n_bits, size = *weight.config.weights_block_size;
   const int64_t blocks = (weight.block_columns + size - 1) / size * op.outputs;
   const bool has_zero_points = weight.config.weights_quantization_method == quant::QuantizationMethod::kUniform;
-  return kNodes + codes.bytes(blocks * size, bits, graph.name_of(op.weight)) + blocks * (has_zero_points ? 8 : 4) -
-         4 * graph.initializer(op.weight)->elements();
+  return kNodes + codes.bytes(blocks * size, bits, graph.name_of(op.weight)) +
+         blocks * ((has_zero_points ? 8 : 4) - (half_scales ? 2 : 0)) - 4 * graph.initializer(op.weight)->elements();
 }
 
 /// `has_codes`: the kernel's codes are stored for it; false where it reads those of another kernel with the same
 /// weight.
 int64_t added_by(const Graph& graph, const passes::KernelOp& op, const framework::WeightAttribute& weight,
-                 bool has_integer_bias, bool has_codes, Codes& codes) {
-  if (weight.config.weights_block_size) return added_by_blocks(graph, op, weight, codes);
+                 bool has_integer_bias, bool has_codes, bool half_scales, Codes& codes) {
+  if (weight.config.weights_block_size) return added_by_blocks(graph, op, weight, half_scales, codes);
   const int64_t elements = graph.initializer(op.weight)->elements();
   const int bits = weight.config.weights_n_bits;
   const int64_t ranges = weight.config.weights_per_channel_threshold ? op.outputs : 1;
@@ -147,6 +147,16 @@ int64_t added_by(const Graph& graph, const passes::KernelOp& op, const framework
                   Added(graph.name_of(op.weight)).weight(ranges, bits > 8 ? 2 : 1);
   if (op.bias.valid() && has_integer_bias) bytes += Added(graph.name_of(op.bias)).bias(ranges);
   return bytes;
+}
+
+/// Codes of 4 bits, scales and zero points of an embedding in blocks, which one node gathers.
+int64_t added_by_table(const Tensor& table, const framework::WeightAttribute& weight, bool half_scales) {
+  constexpr int64_t kParts = 300;  // about: names, attributes, a Cast
+  const int64_t size = *weight.config.weights_block_size, in_row = (weight.block_columns + size - 1) / size;
+  const int64_t blocks = table.shape()[0] * in_row;
+  const bool has_zero_points = weight.config.weights_quantization_method == quant::QuantizationMethod::kUniform;
+  return kParts + (table.elements() + 1) / 2 + blocks * (half_scales ? 2 : 4) + (has_zero_points ? blocks / 2 : 0) -
+         4 * table.elements();
 }
 
 /// Tables, weights of recurrent layers, and on some platforms all other constants.
@@ -157,6 +167,11 @@ int64_t added_by_constants(const Graph& graph, const framework::Attachment& atta
   for (const ptq::StoredConstant& one : ptq::constants_to_store(graph, attachment)) {
     const Tensor& constant = *graph.initializer(one.weight.value);
     const auto& how = one.weight.config;
+    if (how.weights_block_size && one.by_row) {
+      if (stored.insert(one.weight.value).second)
+        bytes += added_by_table(constant, one.weight, attachment.export_rules.half_scales);
+      continue;
+    }
     const int axis = one.is_table ? 0 : one.is_recurrent ? 1 : 0;
     const int64_t ranges =
         how.weights_per_channel_threshold && constant.shape().rank() > axis ? constant.shape()[axis] : 1;
@@ -214,7 +229,7 @@ int64_t expected_size(const Graph& original, const Graph& prepared, const framew
     }
     bytes += added_by(prepared, kernels[k], *weight,
                       role.role != ptq::Role::kWeightOnly && attachment.export_rules.integer_bias, shared[k].first == k,
-                      by_table ? entries : codes);
+                      attachment.export_rules.half_scales, by_table ? entries : codes);
   }
   if (!asked.constants) bytes += added_by_constants(prepared, attachment, quantized, codes);
   return std::max<int64_t>(bytes - codes.saved(), 0);

@@ -8,6 +8,7 @@
 #include "core/graph/attribute_defaults.h"
 #include "core/graph/recurrent_weights.h"
 #include "core/graph/uses.h"
+#include "core/quant/quantizer.h"
 #include "core/quant/threshold_search.h"
 
 namespace tersor::ptq {
@@ -57,6 +58,26 @@ void choose(const Graph& graph, const framework::WeightAttribute& weight, const 
       if (is_best(found.expected_sqnr_db)) plan.params = std::move(found.params);
     }
   plan.is_packed = plan.table && !plan.by_row && !beside_quantized;
+}
+
+/// A scale for each block of a row of the table.
+void choose_row_blocks(const Graph& graph, const framework::WeightAttribute& weight, const tpc::ExportRules& rules,
+                       const quant::Criterion& criterion, ConstantPlan& plan) {
+  const Tensor table = graph.initializer(weight.value)->aligned();
+  quant::BlockParams params;
+  params.method = quant::even_form(weight.config.weights_quantization_method);
+  params.grid = {weight.config.weights_n_bits, true, false};
+  params.allows_negative = params.method != quant::QuantizationMethod::kUniform;
+  params.half_scales = rules.half_scales;
+  params.size = *weight.config.weights_block_size;
+  params.columns = table.shape()[1];
+  try {
+    plan.blocks = quant::choose_blocks(table.data<float>(), std::move(params), criterion);
+  } catch (const Error& error) {
+    if (error.code != ErrorCode::kInvalidModel) throw;
+    throw error.within("graph.initializer \"" + graph.name_of(weight.value) + "\"");
+  }
+  plan.params.grid = plan.blocks->grid;
 }
 
 /// A table of this many numbers or more is worth the nodes that restore its rows in each run; one of so many those that
@@ -127,6 +148,13 @@ bool has_rows_of(const Tensor& table, const Tensor& weight, const passes::Kernel
   return true;
 }
 
+Tensor read_back(const ConstantPlan& plan, const Tensor& values) {
+  const Tensor exact = values.aligned();
+  if (!plan.blocks) return quant::dequantize(quant::quantize(exact, plan.params), plan.params);
+  const std::vector<float> rows = quant::dequantize(quant::quantize(exact.data<float>(), *plan.blocks), *plan.blocks);
+  return Tensor::of<float>(exact.shape(), rows);
+}
+
 std::vector<StoredConstant> constants_to_store(const Graph& graph, const framework::Attachment& attachment) {
   std::vector<StoredConstant> list;
   const bool all = attachment.export_rules.placement == tpc::Placement::kOutputs;
@@ -188,8 +216,12 @@ std::vector<ConstantPlan> choose_constants(const Graph& graph, const framework::
     const bool beside_quantized =
         std::any_of(inputs.begin(), inputs.end(), [&](ValueId id) { return plan.find(id) != nullptr; });
     ConstantPlan chosen{one.node.id, one.weight.input, {}, one.by_row};
-    choose(graph, one.weight, axes, attachment.export_rules.narrow_weights, beside_quantized,
-           attachment.of(one.node.id).weights_criterion.value_or(config.weights_criterion()), chosen);
+    const quant::Criterion criterion =
+        attachment.of(one.node.id).weights_criterion.value_or(config.weights_criterion());
+    if (how.weights_block_size && one.by_row)
+      choose_row_blocks(graph, one.weight, attachment.export_rules, criterion, chosen);
+    else
+      choose(graph, one.weight, axes, attachment.export_rules.narrow_weights, beside_quantized, criterion, chosen);
     plans.push_back(std::move(chosen));
   }
   add_small_tied(graph, attachment, plan, plans);

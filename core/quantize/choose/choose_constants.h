@@ -19,6 +19,9 @@ struct StoredConstant {
   bool is_recurrent = false;
 };
 
+/// The values as a plan of even steps stores them.
+Tensor read_back(const ConstantPlan& plan, const Tensor& values);
+
 /// The constants of the graph that platform and settings store in integers, in graph order.
 std::vector<StoredConstant> constants_to_store(const Graph& graph, const framework::Attachment& attachment);
 /// True if row o of the table holds the weights of the kernel's output o.

@@ -79,6 +79,7 @@ quant::BlockParams block_params(const Node& node, const KernelOp& op, const Tens
   params.grid = {config.weights_n_bits, true, false};
   params.allows_negative =
       tpc::folds(context.attachment.export_rules.float_weights) && params.method != quant::QuantizationMethod::kUniform;
+  params.half_scales = context.attachment.export_rules.half_scales;
   params.size = *config.weights_block_size;
   params.columns = op.inputs_per_group() * op.taps;
   try {

@@ -57,17 +57,18 @@ Json activation_json(const Graph& graph, const ActivationPlan& plan) {
   return json;
 }
 
+Json blocks_json(const quant::BlockParams& blocks) {
+  return {
+      {"size", blocks.size}, {"columns", blocks.columns}, {"scale", blocks.scale}, {"zero_point", blocks.zero_point}};
+}
+
 Json kernel_json(const Graph& graph, const KernelPlan& plan) {
   Json json = Json::object();
   json["node"] = node_name(graph, plan.node);
   json["weight"] = graph.name_of(plan.op.weight);
   json["params"] = params_json(plan.weight);
   if (plan.table) json["table"] = plan.table->table;
-  if (plan.blocks)
-    json["blocks"] = Json{{"size", plan.blocks->size},
-                          {"columns", plan.blocks->columns},
-                          {"scale", plan.blocks->scale},
-                          {"zero_point", plan.blocks->zero_point}};
+  if (plan.blocks) json["blocks"] = blocks_json(*plan.blocks);
   json["integer_bias"] = plan.integer_bias;
   json["largest_correction"] = plan.largest_correction;
   json["raised_channels"] = plan.raised_channels;
@@ -91,6 +92,7 @@ Json to_json(const Graph& graph, const QuantizationPlan& plan) {
     Json entry{{"node", node_name(graph, one.node)}, {"input", one.input}, {"params", params_json(one.params)}};
     if (one.tied) entry["tied"] = node_name(graph, *one.tied);
     if (one.table) entry["table"] = one.table->table;
+    if (one.blocks) entry["blocks"] = blocks_json(*one.blocks);
     json["constants"].push_back(std::move(entry));
   }
   const auto has_blocks = [](const KernelPlan& kernel) { return kernel.blocks.has_value(); };

@@ -109,6 +109,8 @@ struct ConstantPlan {
   /// True if the indices are packed, because the arithmetic around the constant is in float.
   std::optional<quant::LutParams> table = {};
   bool is_packed = false;
+  /// For an embedding whose rows are in blocks: their parameters. `params` then holds only the grid.
+  std::optional<quant::BlockParams> blocks = {};
   /// The kernel that multiplies by the same numbers, if there is one. Each row of this table is an output channel of
   /// that kernel, and both use the same integers.
   std::optional<NodeId> tied = {};

@@ -48,6 +48,14 @@ struct StoredTable {
   ValueId zero_point;  // invalid if all zero points are 0
 };
 
+/// The same of an embedding in blocks.
+struct StoredBlocks {
+  ValueId table;
+  quant::BlockParams params;
+  ValueId codes, scale;
+  ValueId zero_point;  // invalid if all zero points are 0
+};
+
 /// Builds the model of a single plan; apply() may be called once.
 class Applier {
  public:
@@ -92,12 +100,16 @@ class Applier {
                    std::vector<Node>& nodes);
   void restore_blocks(const KernelPlan& kernel, std::span<const int8_t> rows, const Shape& shape, ValueId output,
                       std::vector<Node>& nodes);
+  ValueId scales_of_blocks(const std::string& stem, const quant::BlockParams& params, const Shape& shape,
+                           std::vector<Node>& nodes);
+  void import_microsoft();
   void multiply_bits(const KernelPlan& kernel, std::span<const int8_t> rows, Node& node);
 
   // store_constants.cpp
   void store_tied(const ConstantPlan& table);
   void store_constant(const ConstantPlan& constant);
   void store_embedding(const ConstantPlan& embedding);
+  void gather_blocks(const ConstantPlan& embedding, Node& node);
   StoredTable stored_table(const ConstantPlan& embedding, ValueId table);
 
   // restoring_nodes.cpp. Functions with a list of nodes append their nodes to it.
@@ -135,6 +147,8 @@ class Applier {
   const QuantizationPlan& plan_;
   std::map<size_t, GroupParams> group_params_;
   std::vector<StoredTable> tables_;
+  std::vector<StoredBlocks> block_tables_;
+  bool has_int4_ = false;                       // beside an operator set that may be older than that type
   std::map<NodeId, ValueId> tied_;              // by kernel: codes of the table whose rows are its output channels
   std::map<NodeId, StoredWeight> weights_;      // by the first of the kernels that share the weight
   std::map<ValueId, std::vector<Node>> after_;  // nodes to insert behind the producer of a value

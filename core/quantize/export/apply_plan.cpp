@@ -40,7 +40,8 @@ Model Applier::apply() {
   graph().erase_unused_initializers();
   pack_codes(graph(), few_bit_codes_);
   make_names_unique();
-  model_.ir_version = std::max({model_.ir_version, kLeastIr, onnx::ir_version_for(model_.opset())});
+  model_.ir_version = std::max({model_.ir_version, kLeastIr, onnx::ir_version_for(model_.opset()),
+                                has_int4_ ? onnx::ir_version_for(kOpsetOfSmallIntegers) : 0});
   return std::move(model_);
 }
 

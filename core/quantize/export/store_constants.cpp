@@ -35,7 +35,13 @@ void Applier::store_constant(const ConstantPlan& constant) {
   node.inputs[constant.input] = restored;
   std::vector<Node>& before = before_[constant.node];
   const QuantizationParams& params = constant.params;
-  if (constant.is_packed)
+  if (constant.blocks) {
+    KernelPlan rows;
+    rows.op.outputs = values.shape()[0];
+    rows.op.output_axis = 0;
+    rows.blocks = constant.blocks;
+    fold_blocks(rows, quant::quantize(values.data<float>(), *rows.blocks), values.shape(), restored, before);
+  } else if (constant.is_packed)
     look_up(name_of(value), values, *constant.table, restored, before);
   else if (constant.tied)
     before.push_back(restore_shared({tied_.at(*constant.tied), scale_of(name_of(value), params),
@@ -51,6 +57,7 @@ void Applier::store_constant(const ConstantPlan& constant) {
 /// are gathered, and the node that was the Gather scales them.
 void Applier::store_embedding(const ConstantPlan& embedding) {
   Node& node = *graph().find(embedding.node);
+  if (embedding.blocks) return gather_blocks(embedding, node);
   const QuantizationParams& params = embedding.params;
   const std::string name = name_of(node.inputs[0]);
   const ValueId rows = node.inputs[1];
@@ -72,6 +79,36 @@ void Applier::store_embedding(const ConstantPlan& embedding) {
                   name + "_Sub_Output", DType::kFloat32);
   node.op_type = "Mul";
   node.inputs = {value, gather(kScale, table.scale, DType::kFloat32)};
+}
+
+/// The node becomes com.microsoft GatherBlockQuantized.
+void Applier::gather_blocks(const ConstantPlan& embedding, Node& node) {
+  const quant::BlockParams& params = *embedding.blocks;
+  const ValueId value = node.inputs[0];
+  const std::string name = name_of(value);
+  auto known = std::find_if(block_tables_.begin(), block_tables_.end(),
+                            [&](const auto& one) { return one.table == value && one.params == params; });
+  if (known == block_tables_.end()) {
+    const Tensor table = graph().initializer(value)->aligned();
+    const Shape grid{table.shape()[0], params.blocks()};
+    StoredBlocks stored{value, params, {}, {}, {}};
+    stored.codes = graph().add_initializer(
+        name + kCodes, stored_codes(quant::quantize(table.data<float>(), params), DType::kInt4, table.shape()));
+    stored.scale = scales_of_blocks(name, params, grid, before_[node.id]);
+    if (params.has_zero_points())
+      stored.zero_point = graph().add_initializer(name + kZeroPoint, integers(params.zero_point, DType::kInt4, grid));
+    known = block_tables_.insert(block_tables_.end(), std::move(stored));
+  }
+  node.op_type = "GatherBlockQuantized";
+  node.domain = "com.microsoft";
+  node.attributes = {};
+  node.attributes["gather_axis"] = int64_t{0};
+  node.attributes["quantize_axis"] = int64_t{1};
+  node.attributes["block_size"] = params.size;
+  node.inputs = {known->codes, node.inputs[1], known->scale};
+  if (known->zero_point.valid()) node.inputs.push_back(known->zero_point);
+  import_microsoft();
+  has_int4_ = true;
 }
 
 /// Several Gathers may read one table, an encoder's and a decoder's say; it is stored once.

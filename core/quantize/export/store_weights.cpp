@@ -7,6 +7,7 @@
 #include "core/export/applier.h"
 #include "core/passes/edit.h"
 #include "core/quant/quantizer.h"
+#include "core/tensor/float16.h"
 
 namespace tersor::ptq {
 
@@ -93,8 +94,7 @@ void Applier::fold_blocks(const KernelPlan& kernel, std::span<const int8_t> rows
     const std::vector<int8_t> zeros(params.zero_point.begin(), params.zero_point.end());
     value = then("Sub", "_steps", {value, folded_codes(name + kZeroPoint, zeros, params.grid, each, nodes)});
   }
-  value =
-      then("Mul", "_blocks", {value, graph().add_initializer(name + kScale, Tensor::of<float>(each, params.scale))});
+  value = then("Mul", "_blocks", {value, scales_of_blocks(name, params, each, nodes)});
   const int64_t padded = params.blocks() * params.size;
   if (padded != params.columns) {
     value = then("Reshape", "_padded", {value, whole(name + "_padded_shape", {op.outputs, padded})});
@@ -151,12 +151,10 @@ void Applier::multiply_bits(const KernelPlan& kernel, std::span<const int8_t> ro
   product.attributes["block_size"] = params.size;
   product.attributes["accuracy_level"] = static_cast<int64_t>(plan_.accuracy_level);
   product.inputs.push_back(graph().add_initializer(name + kCodes, std::move(weight.codes)));
-  product.inputs.push_back(graph().add_initializer(name + kScale, std::move(weight.scales)));
+  product.inputs.push_back(scales_of_blocks(name, params, weight.scales.shape(), before_[kernel.node]));
   if (weight.zero_points.elements() > 0)
     product.inputs.push_back(graph().add_initializer(name + kZeroPoint, std::move(weight.zero_points)));
-  auto& imports = model_.opset_imports;
-  if (std::none_of(imports.begin(), imports.end(), [](const auto& one) { return one.domain == "com.microsoft"; }))
-    imports.push_back({"com.microsoft", 1});
+  import_microsoft();
   ValueId bias = kernel.op.bias;
   if (!kernel.bias.empty())
     bias = graph().add_initializer(name + "_bias", passes::from_doubles(kernel.bias, Shape{kernel.op.outputs}));
@@ -172,6 +170,29 @@ void Applier::multiply_bits(const KernelPlan& kernel, std::span<const int8_t> ro
   node.attributes = {};
   node.inputs = {product.outputs[0], bias};
   before_[kernel.node].push_back(std::move(product));
+}
+
+/// The scales in float16 and a Cast where that type has all of them and the platform wants it so.
+ValueId Applier::scales_of_blocks(const std::string& stem, const quant::BlockParams& params, const Shape& shape,
+                                  std::vector<Node>& nodes) {
+  const bool in_half = params.half_scales && std::all_of(params.scale.begin(), params.scale.end(), [](float scale) {
+                         return float_from_half(half_from_float(scale)) == scale;
+                       });
+  if (!in_half) return graph().add_initializer(stem + kScale, Tensor::of<float>(shape, params.scale));
+  Tensor halves = Tensor::make(DType::kFloat16, shape);
+  for (size_t k = 0; k < params.scale.size(); ++k) {
+    const uint16_t half = half_from_float(params.scale[k]);
+    halves.mutable_bytes()[2 * k] = static_cast<std::byte>(half & 255);
+    halves.mutable_bytes()[2 * k + 1] = static_cast<std::byte>(half >> 8);
+  }
+  const ValueId stored = graph().add_initializer(stem + kScale, std::move(halves));
+  return chain(nodes, "Cast", stem + kScale, {stored}, stem + kScale + "_wide", DType::kFloat32);
+}
+
+void Applier::import_microsoft() {
+  auto& imports = model_.opset_imports;
+  if (std::none_of(imports.begin(), imports.end(), [](const auto& one) { return one.domain == "com.microsoft"; }))
+    imports.push_back({"com.microsoft", 1});
 }
 
 void Applier::store_blocks(const KernelPlan& kernel, const Tensor& values, Node& node) {

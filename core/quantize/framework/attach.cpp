@@ -455,7 +455,11 @@ class Attacher {
     const auto add_constant = [&](size_t i) {
       const Tensor* constant =
           i < node.inputs.size() && node.inputs[i].valid() ? graph_.initializer(node.inputs[i]) : nullptr;
-      if (constant != nullptr && constant->dtype() == DType::kFloat32) add_weight(node, attached, tpc::kPosAttr, i);
+      if (constant == nullptr || constant->dtype() != DType::kFloat32) return;
+      add_weight(node, attached, tpc::kPosAttr, i);
+      WeightAttribute& added = attached.weights.back();
+      if (node.is("Gather") && constant->shape().rank() == 2) added.block_columns = constant->shape()[1];
+      added.drop_idle_blocks();
     };
     for (const char* type : {"Add", "Sub", "Mul", "Div", "Min", "Max", "Concat", "Gather"})
       if (node.is(type))

@@ -16,18 +16,41 @@ namespace tersor::framework {
 
 namespace {
 
+using tpc::AttributeQuantizationConfig;
 using tpc::OpQuantizationConfig;
 
 /// One setting as a condition on a configuration.
 struct Condition {
   const char* field;
   bool of_weights;
-  std::string wanted;                                 // the value as text
-  std::string (*value)(const OpQuantizationConfig&);  // the configuration's, as text
+  std::string wanted;                                                                    // the value as text
+  std::string (*read)(const OpQuantizationConfig&, const AttributeQuantizationConfig&);  // the configuration's, as text
+  std::string_view attribute;                                                            // which weights it is about
+
+  std::string value(const OpQuantizationConfig& op) const { return read(op, op.attribute_config(attribute)); }
 };
 
-const tpc::AttributeQuantizationConfig& kernel(const OpQuantizationConfig& op) {
+const AttributeQuantizationConfig& kernel(const OpQuantizationConfig& op) {
   return op.attribute_config(tpc::kKernelAttr);
+}
+
+bool names(const OpQuantizationConfig& op, std::string_view attribute) {
+  return std::any_of(op.attr_weights_configs_mapping.begin(), op.attr_weights_configs_mapping.end(),
+                     [&](const auto& one) { return attribute.find(one.first) != std::string::npos; });
+}
+
+/// The weights that settings are about: kernels; of a set without any that has a choice for other constants, such as
+/// tables, these.
+std::string_view attribute_of(const std::vector<OpQuantizationConfig>& list) {
+  const auto is_of_constants = [](const OpQuantizationConfig& op) {
+    return names(op, tpc::kPosAttr) && !names(op, tpc::kKernelAttr);
+  };
+  const auto constants = [](const OpQuantizationConfig& op) { return op.attribute_config(tpc::kPosAttr); };
+  const bool has_choice = std::all_of(list.begin(), list.end(), is_of_constants) &&
+                          std::any_of(list.begin(), list.end(), [&](const OpQuantizationConfig& op) {
+                            return !(constants(op) == constants(list[0]));
+                          });
+  return has_choice ? tpc::kPosAttr : tpc::kKernelAttr;
 }
 
 std::string text(bool value) {
@@ -35,35 +58,35 @@ std::string text(bool value) {
 }
 
 /// The settings that are set, each with how to read it off a configuration.
-std::vector<Condition> conditions(const config::QuantizationConfig& settings) {
+std::vector<Condition> conditions(const config::QuantizationConfig& settings, std::string_view attribute) {
   std::vector<Condition> all;
-  const auto add = [&all](const char* field, bool of_weights, std::string wanted, auto value) {
-    all.push_back({field, of_weights, std::move(wanted), value});
+  const auto add = [&](const char* field, bool of_weights, std::string wanted, auto read) {
+    all.push_back({field, of_weights, std::move(wanted), read, attribute});
   };
   if (settings.activation_quantization_method)
     add("activation_quantization_method", false, std::string(enum_word(*settings.activation_quantization_method)),
-        [](const OpQuantizationConfig& op) { return std::string(enum_word(op.activation_quantization_method)); });
+        [](const auto& op, const auto&) { return std::string(enum_word(op.activation_quantization_method)); });
   if (settings.activation_n_bits)
     add("activation_n_bits", false, std::to_string(*settings.activation_n_bits),
-        [](const OpQuantizationConfig& op) { return std::to_string(op.activation_n_bits); });
+        [](const auto& op, const auto&) { return std::to_string(op.activation_n_bits); });
   if (settings.enable_activation_quantization.value_or(false))
     add("enable_activation_quantization", false, text(*settings.enable_activation_quantization),
-        [](const OpQuantizationConfig& op) { return text(op.enable_activation_quantization); });
+        [](const auto& op, const auto&) { return text(op.enable_activation_quantization); });
   if (settings.weights_quantization_method)
     add("weights_quantization_method", true, std::string(enum_word(*settings.weights_quantization_method)),
-        [](const OpQuantizationConfig& op) { return std::string(enum_word(kernel(op).weights_quantization_method)); });
+        [](const auto&, const auto& weights) { return std::string(enum_word(weights.weights_quantization_method)); });
   if (settings.weights_n_bits)
     add("weights_n_bits", true, std::to_string(*settings.weights_n_bits),
-        [](const OpQuantizationConfig& op) { return std::to_string(kernel(op).weights_n_bits); });
+        [](const auto&, const auto& weights) { return std::to_string(weights.weights_n_bits); });
   if (settings.weights_per_channel_threshold)
     add("weights_per_channel_threshold", true, text(*settings.weights_per_channel_threshold),
-        [](const OpQuantizationConfig& op) { return text(kernel(op).weights_per_channel_threshold); });
+        [](const auto&, const auto& weights) { return text(weights.weights_per_channel_threshold); });
   if (settings.weights_block_size)
     add("weights_block_size", true, std::to_string(*settings.weights_block_size),
-        [](const OpQuantizationConfig& op) { return std::to_string(kernel(op).weights_block_size.value_or(0)); });
+        [](const auto&, const auto& weights) { return std::to_string(weights.weights_block_size.value_or(0)); });
   if (settings.enable_weights_quantization.value_or(false))
     add("enable_weights_quantization", true, text(*settings.enable_weights_quantization),
-        [](const OpQuantizationConfig& op) { return text(kernel(op).enable_weights_quantization); });
+        [](const auto&, const auto& weights) { return text(weights.enable_weights_quantization); });
   return all;
 }
 
@@ -74,9 +97,7 @@ bool searches_activation(const OpQuantizationConfig& op) {
 /// It is the kernel that settings of weights are about; what a set says of other attributes (constants of an Add) is
 /// not asked. Operators of no set may have kernels, so the default counts for them.
 bool quantizes_kernel(const OpQuantizationConfig& op, bool of_no_set) {
-  const bool named = std::any_of(op.attr_weights_configs_mapping.begin(), op.attr_weights_configs_mapping.end(),
-                                 [](const auto& one) { return tpc::kKernelAttr.find(one.first) != std::string::npos; });
-  return (named || of_no_set) && kernel(op).enable_weights_quantization;
+  return (names(op, tpc::kKernelAttr) || of_no_set) && kernel(op).enable_weights_quantization;
 }
 
 /// The values that the candidates have, each once, in their order.
@@ -228,8 +249,8 @@ tpc::QuantizationConfigOptions all_bits(const tpc::QuantizationConfigOptions& op
 }
 
 /// How unlike two configurations are, in bits; a method or an axis counts for less than a bit.
-double distance(const OpQuantizationConfig& a, const OpQuantizationConfig& b) {
-  const tpc::AttributeQuantizationConfig &of_a = kernel(a), &of_b = kernel(b);
+double distance(const OpQuantizationConfig& a, const OpQuantizationConfig& b, std::string_view attribute) {
+  const AttributeQuantizationConfig &of_a = a.attribute_config(attribute), &of_b = b.attribute_config(attribute);
   const auto unlike = [](bool differs, double weight) { return differs ? weight : 0; };
   const double enabled = unlike(a.enable_activation_quantization != b.enable_activation_quantization, 64) +
                          unlike(of_a.enable_weights_quantization != of_b.enable_weights_quantization, 64),
@@ -274,13 +295,14 @@ Narrowed narrow(const tpc::QuantizationConfigOptions& given, const NodeSettings&
   if (given.takes_any() && settings.config.mixes_precisions()) options = all_bits(options, settings.config);
   if (settings.config.weights_block_size) options = in_blocks(options, *settings.config.weights_block_size);
   const std::vector<OpQuantizationConfig>& list = options.quantization_config_list();
+  const std::string_view attribute = attribute_of(list);
   const bool no_weights = settings.config.enable_weights_quantization == false,
              no_activation = settings.config.enable_activation_quantization == false;
   const bool activation = !no_activation && std::any_of(list.begin(), list.end(), searches_activation);
   const bool weights = !no_weights && std::any_of(list.begin(), list.end(), [&](const OpQuantizationConfig& op) {
     return quantizes_kernel(op, operator_set.empty());
   });
-  std::vector<Condition> asked = conditions(settings.config);
+  std::vector<Condition> asked = conditions(settings.config, attribute);
   Narrowed left;
   std::erase_if(asked, [&](const Condition& one) {
     if (one.of_weights ? no_weights : no_activation) return true;
@@ -298,10 +320,16 @@ Narrowed narrow(const tpc::QuantizationConfigOptions& given, const NodeSettings&
     return std::all_of(asked.begin(), asked.end(), [&](const Condition& one) { return one.value(op) == one.wanted; });
   };
   if (std::none_of(list.begin(), list.end(), agrees)) asked = without_open(asked, list, settings.open_fields);
+  // What is set for kernels, which constants may have one by one and not together.
+  while (attribute == tpc::kPosAttr && std::none_of(list.begin(), list.end(), agrees)) {
+    const auto last = std::find_if(asked.rbegin(), asked.rend(), [](const Condition& one) { return one.of_weights; });
+    if (last == asked.rend()) break;
+    asked.erase(std::next(last).base());
+  }
   double least = HUGE_VAL;
   for (size_t i = 0; i < list.size(); ++i) {
     if (!agrees(list[i])) continue;
-    const double far = i == options.base_index() ? -1 : distance(list[i], options.base_config());
+    const double far = i == options.base_index() ? -1 : distance(list[i], options.base_config(), attribute);
     if (far < least) least = far, left.base = left.candidates.size();
     OpQuantizationConfig& op = left.candidates.emplace_back(list[i]);
     if (no_weights) switch_off_weights(op);

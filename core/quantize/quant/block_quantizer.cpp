@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/quant/quantizer.h"
 #include "core/quant/quantizers/quantizers.h"
+#include "core/tensor/float16.h"
 
 namespace tersor::quant {
 
@@ -17,8 +18,9 @@ constexpr int kBitsWithoutSearch = 8;  // whose extremes cost next to nothing
 constexpr int kFactors = 20;           // of the scale that reaches all values, from 1 down to ...
 constexpr double kLeastFactor = 0.52;  // ... this
 constexpr double kLeastFactorOfManyBits = 0.9;
-constexpr int kMoves = 3;  // of the zero point from the best
-constexpr int kFits = 2;   // of the scale to the integers that it gave
+constexpr float kLeastHalf = 0x1p-14f;  // of float16's normal numbers
+constexpr int kMoves = 3;               // of the zero point from the best
+constexpr int kFits = 2;                // of the scale to the integers that it gave
 
 /// What a block is read back with.
 struct BlockStep {
@@ -183,6 +185,11 @@ void for_each_block(size_t elements, const BlockParams& params, Visit visit) {
 
 }  // namespace
 
+float BlockParams::stored_scale(float exact) const {
+  const float half = float_from_half(half_from_float(exact));
+  return half_scales && std::fabs(half) >= kLeastHalf && std::isfinite(half) ? half : exact;
+}
+
 bool BlockParams::has_zero_points() const {
   return std::any_of(zero_point.begin(), zero_point.end(), [](int32_t one) { return one != 0; });
 }
@@ -196,7 +203,7 @@ BlockParams choose_blocks(std::span<const float> weights, BlockParams params, co
     const size_t column = first % static_cast<size_t>(params.columns);
     const auto of_columns = importance.empty() ? importance : importance.subspan(column, count);
     const BlockStep step = BlockSearch(weights.subspan(first, count), of_columns, params, criterion).best();
-    params.scale.push_back(step.scale);
+    params.scale.push_back(params.stored_scale(step.scale));
     params.zero_point.push_back(step.zero_point);
   });
   return params;

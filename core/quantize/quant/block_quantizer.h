@@ -33,7 +33,11 @@ struct BlockParams {
   int64_t columns = 0;
   std::vector<float> scale;
   std::vector<int32_t> zero_point;
+  /// Scales within float16's normal numbers are numbers of that type.
+  bool half_scales = false;
 
+  /// The number that is stored for a scale.
+  float stored_scale(float exact) const;
   int64_t blocks() const { return (columns + size - 1) / size; }
   size_t index(int64_t output, int64_t column) const { return static_cast<size_t>(output * blocks() + column / size); }
   bool has_zero_points() const;

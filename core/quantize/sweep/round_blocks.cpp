@@ -195,7 +195,7 @@ class BlockRounder {
       }
       if (!(squares > 0)) continue;
       const double before = found.params.scale[index];
-      const auto fitted = static_cast<float>(before + products / squares);
+      const float fitted = found.params.stored_scale(static_cast<float>(before + products / squares));
       const double ratio = fitted / before;
       if (!(ratio <= kFarthestFit && ratio * kFarthestFit >= 1) || !std::isnormal(fitted)) continue;
       found.params.scale[index] = fitted;

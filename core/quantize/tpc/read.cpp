@@ -490,6 +490,7 @@ Json to_json(const TargetPlatformCapabilities& platform) {
             {"version", platform.version},         {"title", platform.title},
             {"description", platform.description}, {"export_rules", tersor::to_json(platform.export_rules)},
             {"tp_model", std::move(described)}};
+  if (!platform.export_rules.half_scales) json["export_rules"].erase("half_scales");
   if (platform.prices) json["prices"] = tersor::to_json(*platform.prices);
   for (const PriceList& one : platform.other_prices) json["other_prices"].push_back(tersor::to_json(one));
   return json;

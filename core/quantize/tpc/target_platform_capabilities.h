@@ -44,6 +44,7 @@ struct ExportRules {
   RuntimeKernel unlisted_kernel = RuntimeKernel::kInteger;  // of operators that belong to no set
   bool warn_branch_points = false;                          // a tensor that several operators read costs speed
   FloatWeights float_weights = FloatWeights::kDequantize;
+  bool half_scales = false;  // scales of blocks are stored in float16, and a Cast that the runtime folds widens them
 
   static constexpr auto fields() {
     using E = ExportRules;
@@ -61,7 +62,9 @@ struct ExportRules {
               "Say of each quantized tensor with several readers that its neighbours may run in float."),
         field("float_weights", &E::float_weights,
               "Weights that float arithmetic reads: after a DEQUANTIZE_LINEAR, after operators that a runtime FOLDs "
-              "when it opens the file, or as MATMUL_NBITS where that is quick."));
+              "when it opens the file, or as MATMUL_NBITS where that is quick."),
+        field("half_scales", &E::half_scales,
+              "Scales of blocks are stored in float16, and widened once, when a runtime opens the file."));
   }
   bool operator==(const ExportRules&) const = default;
 };

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/choose/block_weight.h"
+#include "core/choose/choose_constants.h"
 #include "core/gradient/rule.h"
 #include "core/graph/attribute_defaults.h"
 #include "core/graph/softmax_input.h"
@@ -152,8 +153,7 @@ class Maker {
       const ValueId value = from_.find(constant.node)->inputs[constant.input];
       const Tensor* found = passes::float_constant(from_, value);
       if (found != nullptr)
-        student_of_[value] = graph().add_initializer(
-            "tune_fixed", quant::dequantize(quant::quantize(found->aligned(), constant.params), constant.params));
+        student_of_[value] = graph().add_initializer("tune_fixed", ptq::read_back(constant, *found));
     }
   }
 
