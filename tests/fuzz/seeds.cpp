@@ -44,7 +44,9 @@ void write_operators(const fs::path& folder) {
   std::map<std::string, int> numbers;
   for (const test::RightNode& right : test::right_nodes()) {
     fuzz::OperatorCase one;
-    one.type = right.type;
+    const size_t colons = right.type.find("::");
+    if (colons != std::string::npos) one.domain = right.type.substr(0, colons);
+    one.type = right.type.substr(colons == std::string::npos ? 0 : colons + 2);
     one.opset = right.opset;
     one.outputs = right.outputs;
     for (size_t k = 0; k < right.inputs.size(); ++k) one.inputs.push_back({right.inputs[k], k % 2 == 1});

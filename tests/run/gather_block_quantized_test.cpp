@@ -21,12 +21,10 @@ Tensor gathered(const Tensor& data, const Tensor& indices, const Tensor& scales,
   test::ModelBuilder builder;
   const ValueId ids = builder.input("ids", indices.shape().dims(), DType::kInt64);
   builder.output(builder.node(
-      "GatherBlockQuantized",
+      "com.microsoft::GatherBlockQuantized",
       {builder.model.graph.add_initializer("data", data), ids, builder.model.graph.add_initializer("scales", scales),
        builder.model.graph.add_initializer("zeros", zeros)},
       attributes));
-  builder.model.graph.nodes()[0].domain = "com.microsoft";
-  builder.model.opset_imports.push_back({"com.microsoft", 1});
   return run::Runner(run::Program::compile(builder.model, ops::standard())).run(std::vector{indices})[0];
 }
 

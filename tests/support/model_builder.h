@@ -31,7 +31,7 @@ class ModelBuilder {
 
   using Attributes = std::vector<std::pair<std::string, Attribute>>;
 
-  /// The node's only output.
+  /// The node's only output; `type` may name a domain, as in "com.microsoft::Gelu".
   ValueId node(const std::string& type, std::vector<ValueId> inputs, const Attributes& attributes = {}) {
     return nodes(type, std::move(inputs), 1, attributes)[0];
   }
@@ -39,8 +39,12 @@ class ModelBuilder {
   std::vector<ValueId> nodes(const std::string& type, std::vector<ValueId> inputs, size_t outputs,
                              const Attributes& attributes = {}) {
     Node node;
-    node.op_type = type;
-    node.name = type;
+    node.op_type = node.name = type;
+    if (const size_t colons = type.find("::"); colons != std::string::npos) {
+      node.domain = type.substr(0, colons);
+      node.op_type = type.substr(colons + 2);
+      if (model.opset(node.domain) == 0) model.opset_imports.push_back({node.domain, 1});
+    }
     node.inputs = std::move(inputs);
     for (size_t k = 0; k < outputs; ++k) node.outputs.push_back(model.graph.add_unique_value(type));
     for (const auto& [key, value] : attributes) node.attributes[key] = value;
