@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import ort from 'onnxruntime-node';
 
+import { hasVnni } from '../cpu.mjs';
 import { asInput, png, writeFiles } from './files.mjs';
 import {
   button,
@@ -29,7 +30,6 @@ import {
 
 const zoo = `${shared}/zoo`;
 const native = `${root}build/native/bin/tersor`;
-const hasVnni = /avx512_vnni|avx_vnni/.test(existsSync('/proc/cpuinfo') ? readFileSync('/proc/cpuinfo', 'latin1') : '');
 const pictureCount = 300;
 const side = 32;
 const mean = [0.485, 0.456, 0.406];

@@ -16,7 +16,6 @@ using namespace tersor;
 using namespace tersor::framework;
 using quant::QuantizationMethod;
 using test::GraphBuilder;
-using test::MyDenseQuantizeConfig;
 
 namespace {
 

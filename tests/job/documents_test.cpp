@@ -20,7 +20,6 @@ using namespace tersor::framework;
 using config::QuantizationConfig;
 using quant::QuantizationMethod;
 using quant::ThresholdSelectionMethod;
-using test::MyDenseQuantizeConfig;
 
 namespace {
 

@@ -8,28 +8,27 @@
 #include "core/base/json.h"
 #include "core/framework/quantize_config.h"
 
-namespace tersor::test {
+namespace tersor::framework {
 
 /// The document's example, for a Gemm or a MatMul with its Add.
-class MyDenseQuantizeConfig : public framework::QuantizeConfig {
+class MyDenseQuantizeConfig : public QuantizeConfig {
  public:
-  Weights get_weights_and_quantizers(const framework::Layer& layer) const override {
-    return {{layer.kernel(), framework::LastValueQuantizer()}};
+  Weights get_weights_and_quantizers(const Layer& layer) const override {
+    return {{layer.kernel(), LastValueQuantizer()}};
   }
-  Activations get_activations_and_quantizers(const framework::Layer& layer) const override {
-    return {{layer.activation, framework::MovingAverageQuantizer()}};
+  Activations get_activations_and_quantizers(const Layer& layer) const override {
+    return {{layer.activation, MovingAverageQuantizer()}};
   }
-  void set_quantize_weights(framework::Layer& layer, const std::vector<Tensor>& quantize_weights) const override {
+  void set_quantize_weights(Layer& layer, const std::vector<Tensor>& quantize_weights) const override {
     layer.weights[0].value = quantize_weights[0];
   }
-  void set_quantize_activations(framework::Layer& layer,
-                                const std::vector<std::string>& quantize_activations) const override {
+  void set_quantize_activations(Layer& layer, const std::vector<std::string>& quantize_activations) const override {
     layer.activation = quantize_activations[0];
   }
   // Does not quantize output, since we return an empty list.
-  std::vector<framework::LayerQuantizer> get_output_quantizers(const framework::Layer&) const override { return {}; }
+  std::vector<LayerQuantizer> get_output_quantizers(const Layer&) const override { return {}; }
   Json get_config() const override { return Json::object(); }
   std::string class_name() const override { return "MyDenseQuantizeConfig"; }
 };
 
-}  // namespace tersor::test
+}  // namespace tersor::framework

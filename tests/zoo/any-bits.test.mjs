@@ -9,6 +9,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 
 import { run } from '../cli/job.mjs';
+import { hasVnni } from '../cpu.mjs';
 import { wholeSuite } from '../suite.mjs';
 import { tersor } from './runtime.mjs';
 import { sharedFolder, zooSamples } from './samples.mjs';
@@ -56,7 +57,18 @@ function floats(file, count) {
 async function apart(file) {
   const out = path.join(folder, 'preview');
   rmSync(out, { recursive: true, force: true });
-  tersor('run', file, '--data', samples.calibration, '--limit', '4', '--output', out);
+  tersor(
+    'run',
+    file,
+    '--data',
+    samples.calibration,
+    '--limit',
+    '4',
+    '--runtime',
+    hasVnni ? 'x64' : 'avx2',
+    '--output',
+    out,
+  );
   const session = await ort.InferenceSession.create(readFileSync(file), { intraOpNumThreads: 1, logSeverityLevel: 4 });
   let most = 0;
   for (const sample of readdirSync(out)) {

@@ -6,15 +6,15 @@
 // nearly all values are asserted, or, after such an operator at the very end, all values to a few units of float32.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as ortNode from 'onnxruntime-node';
 
+import { hasVnni } from '../cpu.mjs';
 import { readNpy } from './samples.mjs';
 
 export const program = path.resolve(import.meta.dirname, '../../build/native/bin/tersor');
-const hasVnni = existsSync('/proc/cpuinfo') && /avx512_vnni|avx_vnni/.test(readFileSync('/proc/cpuinfo', 'latin1'));
 /** Where a runtime's own float rounding decides: the share of values that may differ, or how far all may, as a part of the range. */
 const inexactShare = 0.05;
 const inexactDistance = 1e-5;

@@ -2,16 +2,16 @@
 // The operators of files that hold integer operators themselves, one by one on seeded inputs: outputs of `tersor run` equal onnxruntime-node's
 // (x64) and onnxruntime-web's (wasm). Scales are such that ties are frequent. x64 is asserted on CPUs with VNNI only.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as ortNode from 'onnxruntime-node';
 import { describe, test } from 'vitest';
 
+import { hasVnni } from '../cpu.mjs';
 import { modelProto } from './protobuf.mjs';
 import { random, tersor, withFolder } from './runtime.mjs';
 import { npyBytes, readNpy } from './samples.mjs';
 
-const hasVnni = existsSync('/proc/cpuinfo') && /avx512_vnni|avx_vnni/.test(readFileSync('/proc/cpuinfo', 'latin1'));
 const microsoft = 'com.microsoft';
 const samples = 6;
 
