@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import ort from 'onnxruntime-node';
 
-import { hasVnni } from '../cpu.mjs';
+import { exactSums } from '../cpu.mjs';
 import { asInput, png, writeFiles } from './files.mjs';
 import {
   button,
@@ -71,7 +71,7 @@ function largest(values) {
 }
 
 async function answers(model, pictures) {
-  const session = await ort.InferenceSession.create(model, { intraOpNumThreads: 1 });
+  const session = await ort.InferenceSession.create(model, { intraOpNumThreads: 1, ...exactSums });
   const found = [];
   for (const picture of pictures) {
     const outputs = await session.run({ [session.inputNames[0]]: asTensor(picture.pixels) });
@@ -126,13 +126,10 @@ describe('a zoo model with a folder of pictures', () => {
       ]);
       const intAnswers = await answers(model.bytes, rest);
       const seen = (100 * right(intAnswers)) / rest.length;
-      console.info(
-        `float ${float}, int8 ${int8}, ONNX Runtime on the download ${seen.toFixed(2)} %${hasVnni ? '' : ' (no VNNI here)'}`,
-      );
-      if (hasVnni) expect(int8).toBe(`${seen.toFixed(2)} %`);
-      else expect(Math.abs(parseFloat(int8) - seen)).toBeLessThan(1);
+      console.info(`float ${float}, int8 ${int8}, ONNX Runtime on the download ${seen.toFixed(2)} %`);
+      expect(int8).toBe(`${seen.toFixed(2)} %`);
       const same = intAnswers.filter((answer, k) => answer === floatAnswers[k]).length;
-      if (hasVnni) expect(rows['Same answer as float'][2]).toBe(`${same} of ${rest.length}`);
+      expect(rows['Same answer as float'][2]).toBe(`${same} of ${rest.length}`);
       expect(JSON.parse(report.bytes).comparison.layers.length).toBeGreaterThan(10);
       expect(JSON.parse(recipe.bytes).data_set).toMatchObject({ samples: Number(split), of: pictureCount });
 

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 
 import { run } from '../cli/job.mjs';
-import { hasVnni } from '../cpu.mjs';
+import { exactSums } from '../cpu.mjs';
 import { wholeSuite } from '../suite.mjs';
 import { tersor } from './runtime.mjs';
 import { sharedFolder, zooSamples } from './samples.mjs';
@@ -57,19 +57,12 @@ function floats(file, count) {
 async function apart(file) {
   const out = path.join(folder, 'preview');
   rmSync(out, { recursive: true, force: true });
-  tersor(
-    'run',
-    file,
-    '--data',
-    samples.calibration,
-    '--limit',
-    '4',
-    '--runtime',
-    hasVnni ? 'x64' : 'avx2',
-    '--output',
-    out,
-  );
-  const session = await ort.InferenceSession.create(readFileSync(file), { intraOpNumThreads: 1, logSeverityLevel: 4 });
+  tersor('run', file, '--data', samples.calibration, '--limit', '4', '--output', out);
+  const session = await ort.InferenceSession.create(readFileSync(file), {
+    intraOpNumThreads: 1,
+    logSeverityLevel: 4,
+    ...exactSums,
+  });
   let most = 0;
   for (const sample of readdirSync(out)) {
     const [result] = readdirSync(path.join(out, sample));
@@ -87,7 +80,7 @@ async function apart(file) {
 
 /** SQNR of the probabilities on the calibration samples, whose ranges hold all of their values. */
 async function sqnrOf(file) {
-  const options = { intraOpNumThreads: 1, logSeverityLevel: 4 };
+  const options = { intraOpNumThreads: 1, logSeverityLevel: 4, ...exactSums };
   const [exact, session] = await Promise.all(
     [model, file].map((one) => ort.InferenceSession.create(readFileSync(one), options)),
   );

@@ -37,11 +37,12 @@ export function converted(model, folder, ...options) {
  * Outputs by name, in the newest runtime or in that given; inputs are {name: {type, dims, data}}. Without the runtime's own optimizations (`optimize` false) equal graphs give
  * equal bits, whatever it would have fused.
  */
-export async function outputsOf(model, inputs, { optimize = true, runtime = ort } = {}) {
+export async function outputsOf(model, inputs, { optimize = true, runtime = ort, options = {} } = {}) {
   const session = await runtime.InferenceSession.create(readFileSync(model), {
     graphOptimizationLevel: optimize ? 'all' : 'disabled',
     intraOpNumThreads: 1,
     logSeverityLevel: 4,
+    ...options,
   });
   try {
     const feed = {};

@@ -35,7 +35,7 @@ bool is_hidden(std::string_view path) {
 }  // namespace
 
 /// What models call an input that takes the sample rate in Hz.
-const std::set<std::string, std::less<>> kRateNames = {"sr", "rate", "sample_rate", "sampling_rate", "samplerate"};
+const std::set<std::string, std::less<>> kRateNames = {"sr", "sample_rate", "sampling_rate", "samplerate"};
 
 class DataSetBuilder {
  public:
