@@ -8,6 +8,7 @@ import path from 'node:path';
 import * as ort from 'onnxruntime-node';
 import { test } from 'vitest';
 
+import { exactSums } from '../cpu.mjs';
 import { tersor } from './preview.mjs';
 import { readNpy, sharedFolder } from './samples.mjs';
 
@@ -32,7 +33,11 @@ function readNpz(bytes) {
 }
 
 async function outputsOf(file, samples) {
-  const session = await ort.InferenceSession.create(readFileSync(file), { intraOpNumThreads: 1, logSeverityLevel: 3 });
+  const session = await ort.InferenceSession.create(readFileSync(file), {
+    intraOpNumThreads: 1,
+    logSeverityLevel: 3,
+    ...exactSums,
+  });
   const types = { BigInt64Array: 'int64', Float32Array: 'float32', Int32Array: 'int32' };
   const results = [];
   for (const sample of samples) {
