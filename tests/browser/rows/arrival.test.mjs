@@ -157,10 +157,14 @@ it('E.3 row 4: says in every state that nothing leaves the tab, and asks for not
     await button(page, 'Quantize').click();
     await untilMeasured(page);
     expect(await privacy()).toBe(true);
-    await page.locator('.layer-name').first().click();
     await downloaded(page, 'Download report');
     const after = [site.server.requests.length, requests.filter((url) => url.startsWith('http')).length];
     expect(after).toEqual(before);
+    // a layer's panel comes from the page's own folder when one is opened
+    await page.locator('.layer-name').first().click();
+    await page.locator('.panel').waitFor();
+    const fetched = requests.filter((url) => url.startsWith('http')).slice(before[1]);
+    expect(fetched.filter((url) => !url.startsWith(`${site.url}assets/`))).toEqual([]);
     await expectQuiet(visit);
     await context.close();
   }
