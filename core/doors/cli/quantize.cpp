@@ -235,7 +235,7 @@ void check_not_read(const std::string& output, const QuantizeOptions& options) {
                                  "\"" + output + "\" would be written over, and this job reads it; give another name");
 }
 
-/// The files to write, by which two names of one are equal; as they are where the system cannot follow them.
+/// What is asked for, or else what the name of the file says.
 FileFormat format_of(const QuantizeOptions& options) {
   return options.format.empty() ? tersor::format_of(options.output)
                                 : enum_from_word<FileFormat>(options.format, "--format");
@@ -261,6 +261,7 @@ std::vector<FileToWrite> source_files(const std::string& path, const tflite::Boa
   return {{path, bytes_of(board.source)}, {header_beside(path), bytes_of(board.header)}};
 }
 
+/// The files to write, by which two names of one are equal; as they are where the system cannot follow them.
 std::vector<std::filesystem::path> outputs_of(const QuantizeOptions& options) {
   std::vector<std::filesystem::path> outputs;
   for (const std::string& path : {options.output, options.save_recipe, options.report_path, options.checkpoint,

@@ -32,10 +32,10 @@ bool is_hidden(std::string_view path) {
   return false;
 }
 
-}  // namespace
-
 /// What models call an input that takes the sample rate in Hz.
-const std::set<std::string, std::less<>> kRateNames = {"sr", "sample_rate", "sampling_rate", "samplerate"};
+constexpr std::string_view kRateNames[] = {"sr", "sample_rate", "sampling_rate", "samplerate"};
+
+}  // namespace
 
 class DataSetBuilder {
  public:
@@ -125,7 +125,8 @@ class DataSetBuilder {
   void take_rate() {
     for (size_t i = 0; i < set_->inputs().size(); ++i) {
       const std::string& name = set_->inputs()[i].name;
-      if (set_->input_sources_[i] != InputSource::kAsked || kRateNames.count(name) == 0) continue;
+      if (set_->input_sources_[i] != InputSource::kAsked) continue;
+      if (std::find(std::begin(kRateNames), std::end(kRateNames), name) == std::end(kRateNames)) continue;
       Preprocessing& how = set_->context_.preprocessing;
       if (!how.rate) how.rate = first_rate();
       if (!how.rate) continue;
@@ -136,11 +137,14 @@ class DataSetBuilder {
   }
 
   std::optional<int64_t> first_rate() const {
-    for (const DataSet::Entry& entry : candidates_) try {
-        if (entry.format->rate != nullptr) return entry.format->rate({*set_->source_, entry.files});
+    for (const DataSet::Entry& entry : candidates_) {
+      if (entry.format->rate == nullptr) continue;
+      try {
+        return entry.format->rate({*set_->source_, entry.files});
       } catch (const Error&) {
         continue;  // said where it is opened
       }
+    }
     return std::nullopt;
   }
 

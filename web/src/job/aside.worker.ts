@@ -58,10 +58,13 @@ function givesPixels(): boolean {
   return pixels.data.every((value, k) => value === read?.[k]);
 }
 
+/** Found out once, at the first picture. */
+let pixelsAreGiven: boolean | undefined;
+
 /** The first picture of a file; null where this browser cannot decode it. */
 async function png(file: Blob): Promise<Blob | null> {
   const bitmap = await createImageBitmap(file, { colorSpaceConversion: 'none' }).catch(() => null);
-  if (!bitmap || !givesPixels()) return null;
+  if (!bitmap || !(pixelsAreGiven ??= givesPixels())) return null;
   const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
   canvas.getContext('2d')?.drawImage(bitmap, 0, 0);
   bitmap.close();
