@@ -233,8 +233,7 @@ val needs_whole(const std::string& text) {
   return guard([&] {
     const Settings settings = read_settings(parse_json(text, "settings"), nullptr);
     const config::QuantizationConfig& config = settings.config;
-    return config.gradient_ptq_config.has_value() || settings.format == FileFormat::kTflite ||
-           config::mixed_precision_of(config).distance_weighting_method == config::MpDistanceWeighting::kHessian;
+    return config.gradient_ptq_config.has_value() || config.mixes_precisions() || settings.format != FileFormat::kOnnx;
   });
 }
 val begin_sweep(const std::string& key, const std::string& settings, const val& statistics) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The light engine has this in the place of training, of all that needs gradients, of .tflite files, and of variants:
+// The light engine has this in the place of training, of all that needs gradients, of the search for bits, of .tflite
+// files, of those in integer operators, and of variants:
 // nobody asks it for them, because needs_whole() (bindings.cpp) is asked first, the package looks at the first bytes of
 // a model, and variants() loads the whole one.
 // The linker takes these definitions, and with them nothing of the rooms that train and of core/engine/tflite.
 #include "core/job/tflite_file.h"
-#include "core/mixed/hessian_scores.h"
 #include "core/rounds/rounds.h"
 #include "core/tflite/integer_model.h"
 #include "core/tflite/operators.h"
 #include "core/tflite/read_model.h"
+#include "core/trial/bit_trial.h"
 #include "wasm/sample_job.h"
 
 namespace tersor {
@@ -29,12 +30,27 @@ int epochs_of_checkpoint(std::span<const std::byte>) {
   throw left_out();
 }
 
-mixed::HessianScores::HessianScores(const Model&, const std::vector<ValueId>&, const std::vector<ValueId>&,
-                                    const std::vector<Shape>&) {
+BitTrial::BitTrial(std::shared_ptr<const Job>, calibrate::Statistics) {
   throw left_out();
 }
 
-std::vector<double> mixed::HessianScores::of(const std::vector<Tensor>&) {
+void BitTrial::take(const std::vector<SampleDistances>&) {
+  throw left_out();
+}
+
+calibrate::BitConfiguration BitTrial::result(size_t) const {
+  throw left_out();
+}
+
+mixed::SearchRunner BitTrial::runner() const {
+  throw left_out();
+}
+
+std::vector<double> mixed::SearchRunner::advance(SearchState&) {
+  throw left_out();
+}
+
+Model in_integer_operators(const Model&) {
   throw left_out();
 }
 

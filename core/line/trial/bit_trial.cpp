@@ -73,6 +73,10 @@ void BitTrial::take(const std::vector<SampleDistances>& distances) {
   if (++step_ < search_->steps()) program_ = std::make_shared<const mixed::SearchProgram>(search_->program(step_));
 }
 
+mixed::SearchRunner BitTrial::runner() const {
+  return {*search_, step_, *program_};
+}
+
 calibrate::BitConfiguration BitTrial::result(size_t samples) const {
   const mixed::UtilizationMeter meter(job_->model, job_->attachment, statistics_);
   calibrate::BitConfiguration bits = mixed::choose_configuration(

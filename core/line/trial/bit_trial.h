@@ -36,7 +36,7 @@ class BitTrial {
 
   /// For runners of the current step.
   bool is_first() const { return step_ == 0; }
-  mixed::SearchRunner runner() const { return {*search_, step_, *program_}; }
+  mixed::SearchRunner runner() const;
 
  private:
   std::shared_ptr<const Job> job_;
