@@ -20,12 +20,11 @@
 #include "core/native/gather.h"
 #include "core/native/join_statistics.h"
 #include "core/native/make_report.h"
-#include "core/native/stage_count.h"
+#include "core/native/own_figures.h"
 #include "core/onnx/convert_opset.h"
 #include "core/onnx/write.h"
 #include "core/report/model_card.h"
 #include "core/report/report_of.h"
-#include "core/samples/fixed_batch.h"
 #include "core/samples/labels.h"
 #include "core/samples/selection.h"
 #include "core/simulate/program.h"
@@ -154,8 +153,16 @@ QuantizedModel quantize(const OpenModel& model, const std::string& settings, con
   TrainingRun training = options.training;
   training.labels = options.labels;
   if (options.watch) watch(options, workforce, training);
+  given.metric = options.metric;
   Gathered gathered;
-  if (options.statistics.empty() && !options.data) {
+  std::string met;
+  if (options.aim) {
+    take_samples(model.opened->model, options.data, given);
+    GatheredWithin within = gather_within(model.opened, std::move(given), options.data, options.labels,
+                                          spread(*options.data, options.limit), *options.aim,
+                                          options.aim->accuracy ? "accuracy" : "sqnr", workforce);
+    gathered = std::move(within.gathered), met = std::move(within.met);
+  } else if (options.statistics.empty() && !options.data) {
     const auto job = prepare(model.opened, std::move(given));
     check_expected_size(*job);
     gathered = gather(job, empty_statistics(*job), nullptr, workforce);
@@ -169,6 +176,7 @@ QuantizedModel quantize(const OpenModel& model, const std::string& settings, con
     for (size_t k = 0; k < options.statistics.size(); ++k)
       all.add(options.statistics[k].view, "statistics[" + std::to_string(k) + "]");
     calibrate::Statistics statistics = all.take();
+    if (given.metric && options.data) statistics.choices = {};  // they may be another metric's
     if (const std::string missing = missing_parts(statistics);
         !missing.empty() && !json.at("allow_mismatch").get<bool>())
       throw Error(ErrorCode::kMismatch, missing, "statistics",
@@ -192,8 +200,9 @@ QuantizedModel quantize(const OpenModel& model, const std::string& settings, con
   if (options.data && options.limits) request.compared = options.data->size();
   request.labels = options.labels;
   request.time = std::move(time);
-  const report::Report report = make_report(request, model.name, model.opened->file_bytes, *gathered.job, result,
-                                            gathered.statistics, options.data);
+  report::Report report = make_report(request, model.name, model.opened->file_bytes, *gathered.job, result,
+                                      gathered.statistics, options.data);
+  if (!met.empty()) report.diagnostics.push_back({"aim", std::move(met), "", ""});
   const ByteBuffer file = calibrate::write(gathered.statistics);
   const std::string check = options.limits ? to_text(to_json(report::check_of(report, *options.limits)), false) : "";
   return {result.bytes,
@@ -266,25 +275,10 @@ std::string compare(const OpenModel& in_float, const OpenModel& quantized,
 
 RunOutputs run(const OpenModel& model, const std::shared_ptr<const samples::DataSet>& data, const std::string& runtime,
                const Workforce& workforce) {
-  struct Worker {
-    run::Runner runner;
-    samples::SampleReader reader;
-  };
   const auto program = simulate::compile(model.opened->model, profile_of(runtime));
   RunOutputs made;
   for (const run::Port& port : program->outputs()) made.names.push_back(port.name);
-  made.samples.resize(static_cast<size_t>(data->size()));
-  const int threads = thread_count(workforce.threads);
-  std::vector<Worker> workers;
-  for (int k = 0; k < threads; ++k)
-    workers.push_back({run::Runner(program), samples::SampleReader(data, samples::SampleReader::Values::kAny)});
-  StageCount progress(workforce.progress, "run", data->size());
-  fan_out(threads, data->size(), [&](int number, int64_t sample) {
-    Worker& worker = workers[static_cast<size_t>(number)];
-    made.samples[static_cast<size_t>(sample)] =
-        samples::first_rows(worker.runner.run(worker.reader.load(sample)), data->batch());
-    progress.step();
-  });
+  made.samples = outputs_of_samples(program, data, spread(*data, 0), "run", workforce);
   return made;
 }
 

@@ -15,6 +15,7 @@
 #include "core/job/tersor.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/gather_fastest.h"
+#include "core/native/gather_within.h"
 #include "core/native/make_variants.h"
 #include "core/native/train.h"
 #include "core/onnx/source.h"
@@ -79,7 +80,9 @@ struct Quantization {
   bool compare = true;                           // run the result beside the float model for the report
   Timer timer = {};                              // for the fastest file; none: what was asked for is taken
   std::optional<report::CheckLimits> limits;     // to judge by, on all samples that may
-  TrainingRun training = {};                     // its minutes, checkpoint and who keeps checkpoints
+  std::shared_ptr<const evaluate::OwnMetric> metric = {};
+  std::optional<Aim> aim = {};  // for the smallest file; none: what was asked for is taken
+  TrainingRun training = {};    // its minutes, checkpoint and who keeps checkpoints
   /// Takes JSON of where a training stands after each round, and says whether it is to end with the best so far.
   std::function<bool(const std::string&)> watch = {};
 };

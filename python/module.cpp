@@ -7,11 +7,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <new>
 
 #include "buffer_source.h"
 #include "core/base/json.h"
 #include "core/native/folder_source.h"
+#include "core/samples/fixed_batch.h"
 #include "core/samples/selection.h"
 #include "door.h"
 #include "listener.h"
@@ -145,6 +147,28 @@ Timer timer_of(const nb::object& function) {
   };
 }
 
+/// (name, function), whose function takes the numbers of samples and [(name of an output, [array of each])].
+std::shared_ptr<const tersor::evaluate::OwnMetric> metric_of(const nb::tuple& metric, const OpenModel& model,
+                                                             const Data& data) {
+  std::vector<std::string> names;
+  const tersor::Graph& graph = model.opened->model.graph;
+  for (const tersor::ValueId output : graph.outputs) names.push_back(graph.name_of(output));
+  const auto value = [&metric, names, batch = data->batch()](std::span<const tersor::evaluate::SampleOutputs> samples) {
+    const nb::gil_scoped_acquire locked;
+    nb::list numbers, outputs;
+    std::vector<nb::list> arrays(names.size());
+    for (const auto& one : samples) {
+      numbers.append(one.sample);
+      const std::vector<Tensor> rows = tersor::samples::first_rows(*one.outputs, batch);
+      for (size_t k = 0; k < std::min(rows.size(), names.size()); ++k) arrays[k].append(to_array(rows[k]));
+    }
+    for (size_t k = 0; k < names.size(); ++k) outputs.append(nb::make_tuple(names[k], arrays[k]));
+    return nb::cast<double>(metric[1](numbers, outputs));
+  };
+  return std::make_shared<const tersor::evaluate::OwnMetric>(
+      tersor::evaluate::OwnMetric{nb::cast<std::string>(metric[0]), value});
+}
+
 /// (minutes, bytes of a checkpoint, function that takes such bytes, function that takes JSON of where a training stands
 /// and says whether it is to end), each or None.
 void take_training(const nb::tuple& training, Quantization& options) {
@@ -168,7 +192,8 @@ void take_training(const nb::tuple& training, Quantization& options) {
 
 nb::tuple quantize_model(const OpenModel& model, const std::string& settings, const nb::list& statistics,
                          const OpenData* data, std::vector<int64_t> known, int64_t limit, std::string runtime,
-                         bool classes, bool compares, const nb::object& timer,
+                         bool classes, bool compares, const nb::object& timer, const std::optional<nb::tuple>& metric,
+                         const std::optional<std::pair<std::optional<double>, std::optional<double>>>& aim,
                          const std::optional<std::pair<std::optional<double>, std::optional<double>>>& limits,
                          const std::optional<nb::tuple>& training, int threads, nb::object progress) {
   Quantization options{all_bytes(statistics, "statistics"),
@@ -180,6 +205,8 @@ nb::tuple quantize_model(const OpenModel& model, const std::string& settings, co
                        compares,
                        timer_of(timer),
                        {}};
+  if (metric) options.metric = metric_of(*metric, model, data->data);
+  if (aim) options.aim = tersor::Aim{aim->first, aim->second};
   if (limits) options.limits = tersor::report::CheckLimits{limits->first, limits->second};
   if (training) take_training(*training, options);
   const QuantizedModel made = at_work(threads, std::move(progress), [&](const Workforce& workforce) {
@@ -276,8 +303,8 @@ NB_MODULE(_core, module) {
   module.def(
       "merge", [](const nb::list& parts) { return to_bytes(merge(all_bytes(parts, "statistics"))); }, "parts"_a);
   module.def("quantize", &quantize_model, "model"_a, "settings"_a, "statistics"_a, "data"_a.none(), "labels"_a,
-             "limit"_a, "runtime"_a, "classes"_a, "compare"_a, "timer"_a.none(), "limits"_a.none(), "training"_a.none(),
-             "threads"_a, "progress"_a.none());
+             "limit"_a, "runtime"_a, "classes"_a, "compare"_a, "timer"_a.none(), "metric"_a.none(), "aim"_a.none(),
+             "limits"_a.none(), "training"_a.none(), "threads"_a, "progress"_a.none());
   module.def("convert", &convert_model, "file"_a, "external"_a, "opset"_a, "location"_a);
   module.def(
       "tradeoff",

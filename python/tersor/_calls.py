@@ -28,6 +28,7 @@ from ._given import (
     settings_of,
     timer_of,
 )
+from ._metric import Function, OwnMetric, arrays_of
 from ._progress import ProgressBar
 from ._result import Result, Statistics, Variant, _write
 
@@ -38,7 +39,7 @@ and all of them. What it raises ends the call."""
 Timer = Callable[[list[bytes], dict[str, numpy.ndarray]], Mapping[str, Any]]
 """Times ONNX files, the float model first, on a sample by name: `{"runtime": "name 1.0", "threads": 1, "milliseconds": [...]}`."""
 
-Metric = Union[str, Callable[[dict[str, Any], Any], float]]
+Metric = Union[str, Function]
 """A metric's name, or a function of one's own: of the outputs by name, as `run()` gives them, and the labels as they were given."""
 
 Platform = Union[str, Path_, Mapping[str, Any], Any]
@@ -65,6 +66,9 @@ def quantize(
     classes: bool = False,
     runtime: str = "x64",
     measure: Union[bool, Timer] = False,
+    metric: Optional[Function] = None,
+    accuracy: Optional[float] = None,
+    sqnr: Optional[float] = None,
     format: str = "onnx",
     threads: int = 0,
     progress: Union[Progress, bool, None] = None,
@@ -87,6 +91,13 @@ def quantize(
     format: of the file: "onnx" (operators between DequantizeLinear and QuantizeLinear), "qoperator" (the same numbers in
         QLinearConv and the like, for old versions of ONNX Runtime), or "tflite" for TensorFlow Lite (platforms "tflite"
         and "tflite-micro").
+    metric: a function of one's own, `metric(outputs, labels) -> float`, more being better: of the outputs by name, as `run()`
+        gives them, and the labels of the same samples, which need not be class numbers. What is tried on samples held aside, the
+        verdict and `accuracy` then go by it, and `report["metric"]` has what it says of both models. It is called in this
+        thread, also with parts of the samples (7 of 8 held aside). As with labels, half of the samples calibrate, at most 128.
+    accuracy: the smallest file with at most so many percentage points of right answers less than the float model, or hundredths
+        of `metric`; where the platform offers several numbers of bits, else with the fewest operators in float.
+    sqnr: the same with at least so many dB in every output.
     measure: take the fastest of the files that are as accurate, timed here in the package onnxruntime for some seconds, with
         one thread. The recipe repeats the choice anywhere without measuring; the report's `time` is what was measured.
     threads: how many work; 0: one for each core. The result does not depend on it.
@@ -105,6 +116,9 @@ def quantize(
         opened, platform, config, fields, preset, overrides, framework_info, recipe, allow_mismatch, keep_float
     )
     settings["format"] = format
+    if (accuracy is not None or sqnr is not None) and (samples is None or statistics is not None):
+        place = "sqnr" if accuracy is None else "accuracy"
+        raise Error("invalid_argument", "accuracy and sqnr need samples, and take no statistics.", place, "Give samples alone.")
     parts = [] if statistics is None else [statistics] if isinstance(statistics, Statistics) else list(statistics)
     made, _ = _quantized(
         opened,
@@ -118,6 +132,8 @@ def quantize(
         classes=classes,
         compare=compare,
         timer=timer,
+        metric=metric,
+        aim=None if accuracy is None and sqnr is None else (accuracy, sqnr),
         training=_training,
         threads=threads,
         progress=progress,
@@ -139,6 +155,8 @@ def _quantized(
     compare: bool = True,
     timer: Any = None,
     limits: Optional[tuple[Optional[float], Optional[float]]] = None,
+    metric: Optional[Function] = None,
+    aim: Optional[tuple[Optional[float], Optional[float]]] = None,
     training: Any = None,
     threads: int,
     progress: Union[Progress, bool, None],
@@ -148,20 +166,42 @@ def _quantized(
     followed = settings["recipe"]
     if followed is not None and preprocessing is None:
         preprocessing = followed.get("preprocessing")
-    data, known = None, []
+    data, known, own = None, [], None
     if samples is not None:
         data, labels = open_samples(opened, samples, preprocessing, labels)
-        known = labels_of(data, labels)
+        if metric is None:
+            known = labels_of(data, labels)
+        else:
+            own = OwnMetric(metric, data, labels)
+    elif metric is not None:
+        raise Error("invalid_argument", "A metric needs samples to judge outputs of.", "metric", "Give samples.")
     if limit is None and followed is not None:
         used = followed["data_set"]
         limit = used["samples"] if used["samples"] < used["of"] else 0 if limits is not None else None
     if limit is None:
-        limit = _core.default_calibration_count(data.size) if data is not None and known else 0
+        judges = known or metric is not None or aim is not None
+        limit = _core.default_calibration_count(data.size) if data is not None and judges else 0
     text = as_json(settings, "config")
     bar = ProgressBar() if progress is True else None if progress is False else progress
+    called = None if own is None else (own.name, own.some)
     with bar if isinstance(bar, ProgressBar) else nullcontext():
         made = _core.quantize(
-            opened, text, list(statistics), data, known, limit, runtime, classes, compare, timer, limits, training, threads, bar
+            opened,
+            text,
+            list(statistics),
+            data,
+            known,
+            limit,
+            runtime,
+            classes,
+            compare,
+            timer,
+            called,
+            aim,
+            limits,
+            training,
+            threads,
+            bar,
         )
     bytes_, recipe, report, gathered, checked = made
     return Result(bytes_, json.loads(report), json.loads(recipe), Statistics(gathered)), checked
@@ -175,6 +215,7 @@ def check(
     *,
     max_loss: Optional[float] = None,
     min_sqnr: Optional[float] = None,
+    metric: Optional[Function] = None,
     config: Any = None,
     runtime: str = "x64",
     threads: int = 0,
@@ -187,6 +228,7 @@ def check(
     max_loss: the most percentage points that may be lost: of right answers where there are labels, else of answers that are the
         float model's.
     min_sqnr: the least SQNR of every output, in dB.
+    metric: as of `quantize()`; `max_loss` is then in hundredths of it.
     config, fields: over those of the recipe.
     """
     require_no_argument(fields, check)
@@ -194,7 +236,17 @@ def check(
     settings = settings_of(opened, config=config, fields=fields, recipe=recipe, allow_mismatch=True)
     limits = (max_loss, min_sqnr)
     _, checked = _quantized(
-        opened, samples, labels, settings, None, None, runtime=runtime, limits=limits, threads=threads, progress=progress
+        opened,
+        samples,
+        labels,
+        settings,
+        None,
+        None,
+        runtime=runtime,
+        limits=limits,
+        metric=metric,
+        threads=threads,
+        progress=progress,
     )
     return json.loads(checked)
 
@@ -282,7 +334,7 @@ def tune(
     training = dict(plain(gradient_ptq_config) or {})
     if epochs is not None:
         training["n_epochs"] = epochs
-    if labels is not None:
+    if labels is not None and arguments.get("metric") is None:  # whose labels need not be classes
         training.setdefault("label_weight", 0.5)
     heard = progress if bar is None else bar
     return quantize(model, samples, labels, platform, gradient_ptq_config=training, progress=heard, _training=run, **arguments)
@@ -379,13 +431,6 @@ def variants(
     return rows()
 
 
-def _labels_for_metric(data: _core.OpenData, labels: Any) -> Any:
-    """What a metric of one's own is called with: labels as they were given, else the class numbers of a file or of folders."""
-    if labels is None or isinstance(labels, (str, os.PathLike)):
-        return numpy.array(labels_of(data, labels), numpy.int64)
-    return labels
-
-
 def evaluate(
     model: Model,
     samples: Samples,
@@ -413,11 +458,11 @@ def evaluate(
         opened, other = _core.as_made_from(opened, other), _core.as_made_from(other, opened)
     data, labels = open_samples(opened, samples, preprocessing, labels)
     if callable(metric):
-        given = _labels_for_metric(data, labels)
-        found: dict[str, Any] = {"metric": getattr(metric, "__name__", "metric"), "count": data.size}
+        own = OwnMetric(metric, data, labels)
+        found: dict[str, Any] = {"metric": own.name, "count": data.size}
         for key, one in (("value", opened), ("reference_value", other)):
             if one is not None:
-                found[key] = metric(_outputs(one, data, runtime, threads, progress), given)
+                found[key] = own.value(_outputs(one, data, runtime, threads, progress), own.labels, data.size)
         return found
     known: list[int] = []
     if metric != "answers":
@@ -435,7 +480,7 @@ def compare(
     samples: Samples,
     *,
     labels: Any = None,
-    metric: Optional[Callable[[dict[str, Any], Any], float]] = None,
+    metric: Optional[Function] = None,
     classes: bool = False,
     output_roles: Optional[Mapping[str, str]] = None,
     preprocessing: Union[str, Mapping[str, Any], None] = None,
@@ -452,9 +497,10 @@ def compare(
     roles = json.dumps(dict(output_roles or {}))
     compared = json.loads(_core.compare(opened, other, data, runtime, classes, roles, threads, progress))
     if metric is not None:
-        given = _labels_for_metric(data, labels)
+        own = OwnMetric(metric, data, labels)
         outputs = [_outputs(one, data, runtime, threads, progress) for one in (opened, other)]
-        compared["metric"] = dict(zip(("float", "quantized"), (metric(one, given) for one in outputs)))
+        values = (own.value(one, own.labels, data.size) for one in outputs)
+        compared["metric"] = dict(zip(("float", "quantized"), values))
     return compared
 
 
@@ -477,12 +523,7 @@ def run(
 def _outputs(
     opened: _core.OpenModel, data: _core.OpenData, runtime: str, threads: int, progress: Optional[Progress]
 ) -> dict[str, Any]:
-    outputs: dict[str, Any] = {}
-    for name, tensors in _core.run(opened, data, runtime, threads, progress):
-        arrays = [numpy.frombuffer(values, dtype=kind).reshape(shape) for kind, shape, values in tensors]
-        batched = arrays and all(one.ndim and one.shape == (1, *arrays[0].shape[1:]) for one in arrays)
-        outputs[name] = numpy.concatenate(arrays) if batched else arrays
-    return outputs
+    return arrays_of(_core.run(opened, data, runtime, threads, progress))
 
 
 def inspect(model: Model) -> dict[str, Any]:

@@ -105,6 +105,10 @@ class Result:
             words = {True: ", on samples held aside from calibration", False: ", on samples that calibration has seen too"}
             where = words.get(report["samples"]["held_aside"], "")
             facts.append(("accuracy", f"{100 * quantized['value']:.2f} % ({counts}){before_}{where}"))
+        own = report["metric"]
+        if own:
+            facts.append((own["metric"], f"{own['quantized']:.4g}, float {own['float']:.4g}, on {own['count']} samples"))
+        facts += [("aim", one["message"]) for one in report["diagnostics"] if one["code"] == "aim"]
         if report["comparison"]:
             outputs = ", ".join(f"{one['name']} {_decibels(one['sqnr_db'])}" for one in report["comparison"]["outputs"])
             facts.append(("SQNR", outputs))

@@ -223,8 +223,76 @@ class Metrics(unittest.TestCase):
         self.assertIn("layers", compared)
         mean = tersor.evaluate(MODEL, samples, metric=lambda outputs, labels: len(labels))
         self.assertEqual(mean["value"], 0)
-        seen = tersor.compare(MODEL, made, samples, metric=lambda outputs, labels: labels.dtype.name)
-        self.assertEqual(seen["metric"], {"float": "int64", "quantized": "int64"})
+        seen = tersor.compare(MODEL, made, samples, metric=lambda outputs, labels: labels.dtype.num)
+        self.assertEqual(seen["metric"], dict.fromkeys(("float", "quantized"), numpy.dtype("int64").num))
+
+    def test_it_decides_what_is_tried_and_the_verdict(self):
+        samples = pictures(48)
+        wanted = tersor.run(MODEL, samples)["scores"]  # labels of any kind
+        sizes = set()
+
+        def error(outputs, labels):
+            sizes.add(len(labels))
+            return float(((outputs["scores"] - labels) ** 2).mean())
+
+        made = tersor.quantize(MODEL, samples, wanted, metric=error, effort=0)
+        taken = [one for one in made.report["trial"]["tried"] if one["taken"]]
+        self.assertTrue(taken)
+        self.assertTrue(any(one["after_db"] < one["before_db"] for one in taken))  # more of the error was asked for
+        self.assertEqual({7, 8, 24} & sizes, {7, 8, 24})
+        own = made.report["metric"]
+        self.assertEqual((own["metric"], own["count"], own["float"]), ("error", 24, 0))
+        self.assertAlmostEqual(own["quantized"], error({"scores": tersor.run(made.bytes, samples[1::2])["scores"]}, wanted[1::2]))
+        self.assertIn('Your metric "error" is', made.report["verdict"]["reason"])
+        self.assertEqual(made.report["verdict"]["usability"], "usable")
+        again = tersor.quantize(MODEL, samples, recipe=made.recipe, calibration_samples=24, compare=False)
+        self.assertEqual(again.bytes, made.bytes)
+        plain = tersor.quantize(MODEL, samples, calibration_samples=24, effort=0, compare=False)
+        self.assertNotEqual(plain.bytes, made.bytes)
+        self.assertIsNone(plain.report["metric"])
+        said = tersor.check(MODEL, samples, made.recipe, wanted, metric=lambda outputs, labels: -error(outputs, labels), max_loss=1)
+        self.assertEqual(said["rows"][0]["what"], "<lambda>")
+
+    def test_it_is_aimed_at(self):
+        samples, labels = pictures(48), list(numpy.arange(48) % 16)
+
+        def agrees(outputs, labels):
+            return float((outputs["scores"].argmax(axis=1) == numpy.array(labels)).mean())
+
+        labels = list(tersor.run(MODEL, samples)["scores"].argmax(axis=1))
+        made = tersor.quantize(MODEL, samples, labels, "any", metric=agrees, accuracy=100 / 12, compare=False, effort=0, holdout=False)
+        (aim,) = [one["message"] for one in made.report["diagnostics"] if one["code"] == "aim"]
+        self.assertRegex(aim, r"^The aim of at most 8.33333 points less is met: .* by your metric \(1 in float\)")
+        self.assertGreaterEqual(made.report["metric"]["quantized"], 1 - 1 / 12)
+        self.assertIn(aim, made.summary)
+        best = tersor.quantize(MODEL, samples, platform="any", compare=False, effort=0, holdout=False)
+        self.assertLess(len(made.bytes), len(best.bytes))
+        with self.assertRaisesRegex(tersor.Error, "no labels"):
+            tersor.quantize(MODEL, samples, platform="any", accuracy=1)
+        with self.assertRaisesRegex(tersor.Error, "No choice is as good"):
+            tersor.quantize(MODEL, samples, platform="any", sqnr=150, effort=0)
+        with self.assertRaisesRegex(tersor.Error, "need samples"):
+            tersor.quantize(MODEL, statistics=best.statistics, accuracy=1)
+
+    def test_what_it_does_wrong_is_said_with_its_name(self):
+        samples = pictures(32)
+
+        def broken(outputs, labels):
+            return outputs["nowhere"]
+
+        with self.assertRaisesRegex(tersor.Error, '"broken" raised KeyError on outputs and labels of 8 samples') as caught:
+            tersor.quantize(MODEL, samples, metric=broken)
+        self.assertIsInstance(caught.exception.__cause__, KeyError)
+        for value, said in ((numpy.nan, "nan"), ("0.5", "'0.5'"), (None, "None"), (numpy.zeros(3), "array")):
+            for call in (tersor.quantize, tersor.evaluate):
+                with self.assertRaisesRegex(tersor.Error, f'"<lambda>" returned {said}'):
+                    call(MODEL, samples, metric=lambda outputs, labels: value)
+        with self.assertRaisesRegex(tersor.Error, "is none"):
+            tersor.quantize(MODEL, samples, metric="auc")
+        with self.assertRaisesRegex(tersor.Error, "31 labels for 32 samples"):
+            tersor.quantize(MODEL, samples, [None] * 31, metric=broken)
+        with self.assertRaises(KeyboardInterrupt):
+            tersor.quantize(MODEL, samples, metric=unittest.mock.Mock(side_effect=KeyboardInterrupt, __name__="stopped"))
 
 
 class Commands(unittest.TestCase):

@@ -448,3 +448,22 @@ TEST_CASE("a shift of the labels is found from answers, and none where they are 
     REQUIRE(found == (shift == 0 ? std::nullopt : std::optional(shift)));
   }
 }
+
+TEST_CASE("a metric of the caller's own comes in place of distance and answers") {
+  report::Report report = compared(2, evaluate::Agreement{10, 64});
+  REQUIRE(verdict_of(report).usability == Usability::kNotUsable);
+  const auto word = [&](double quantized, double error) {
+    report.metric = {"iou", 64, 0.8, quantized, error};
+    return verdict_of(report).usability;
+  };
+  CHECK(word(0.81, 0.001) == Usability::kUsable);
+  CHECK(word(0.795, 0) == Usability::kUsable);
+  CHECK(word(0.77, 0.02) == Usability::kUsable);  // which may be chance
+  CHECK(word(0.77, 0.01) == Usability::kUsableWithCare);
+  CHECK(word(0.7, 0.06) == Usability::kUsableWithCare);
+  CHECK(word(0.7, 0.01) == Usability::kNotUsable);
+  REQUIRE_THAT(verdict_of(report).reason,
+               StartsWith("Your metric \"iou\" is 0.700 against 0.800 in float on 64 samples"));
+  report.comparison->output_sqnr_db = std::numeric_limits<double>::quiet_NaN();
+  CHECK(word(0.81, 0.001) == Usability::kNotUsable);
+}

@@ -58,6 +58,20 @@ std::vector<HeldError> errors_of(const std::vector<double>& decibels) {
 
 }  // namespace
 
+TEST_CASE("a figure of the user's own comes before decibels, where it says something") {
+  const auto with = [](std::vector<HeldError> errors, double all, const std::vector<double>& without) {
+    for (size_t k = 0; k < errors.size(); ++k) errors[k].own = HeldError::Own{all, without[k]};
+    return errors;
+  };
+  const std::vector<HeldError> plain = errors_of({20, 20, 20}), better = errors_of({25, 25, 25});
+  const std::vector<HeldError> before = with(plain, 0.5, {0.5, 0.5, 0.5});
+  CHECK(compared("c=1", before, with(plain, 0.6, {0.55, 0.7, 0.55})).taken);
+  CHECK(may_gain("c=1", before, with(plain, 0.6, {0.55, 0.7, 0.55})));
+  CHECK_FALSE(compared("c=1", before, with(plain, 0.6, {0.5, 0.7, 0.6})).taken);  // a single sample made it
+  CHECK(compared("c=1", before, with(better, 0.5, {0.5, 0.5, 0.5})).taken);
+  CHECK_FALSE(compared("c=1", before, with(better, 0.4, {0.4, 0.4, 0.6})).taken);
+}
+
 TEST_CASE("few samples rule a change out only where further ones cannot have it taken") {
   const std::vector<HeldError> before = errors_of({20, 30, 25, 35, 20, 30, 25, 35});
   CHECK(may_gain("c=1", before, {}));

@@ -109,6 +109,7 @@ export type {
   OutputComparison,
   OutputPart,
   Override,
+  OwnEvaluation,
   PaddingRow,
   Platform,
   PlatformInfo,

@@ -26,6 +26,7 @@
 #include "core/native/budget_curve.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/gather.h"
+#include "core/native/gather_within.h"
 #include "core/native/join_statistics.h"
 #include "core/native/make_report.h"
 #include "core/native/size_text.h"
@@ -91,64 +92,18 @@ struct GatheredData {
   std::string aim = {};  // that was asked for, and how it is met; a sentence
 };
 
-/// "97.45 % right answers (97.50 % in float) and an SQNR of 31.20 dB on 1872 samples".
-std::string figures_of(const BudgetPoint& point, const SampleEvaluation& in_float) {
-  const evaluate::EvaluationResult &result = point.evaluation.result, &exact = in_float.result;
-  char text[160];
-  std::string figures;
-  if (result.value && exact.value) {
-    std::snprintf(text, sizeof text, "%.2f %% right answers (%.2f %% in float) and ", 100 * *result.value,
-                  100 * *exact.value);
-    figures = text;
-  }
-  std::snprintf(text, sizeof text, "an SQNR of %.2f dB on %lld samples", point.evaluation.sqnr_db.value_or(200),
-                static_cast<long long>(result.count));
-  return figures + text;
-}
-
 /// The smallest model, or the one with the fewest operators in float, that is as good as --accuracy and --sqnr ask.
-GatheredData gather_within(QuantizeOptions& options, Settings settings,
-                           const std::shared_ptr<const OpenedModel>& opened) {
-  const char* option = options.accuracy ? "--accuracy" : "--sqnr";
+GatheredData gather_aimed(QuantizeOptions& options, Settings settings,
+                          const std::shared_ptr<const OpenedModel>& opened) {
   const auto data = open_data(options.data, opened->model, options.json || options.quiet);
   take_samples(opened->model, data, settings);
   settings.own_statistics_only = options.report_path.empty();
-  const std::vector<int64_t> labels = options.report.labels = labels_if_any(options.data, *data);
-  if (options.accuracy && labels.empty())
-    throw Error(ErrorCode::kInvalidLabels, "There are no labels to count right answers with.", option,
-                "Give --labels, or samples in class folders; --sqnr needs none.");
-  BudgetCurve curve(opened, std::move(settings), data, samples_to_calibrate(options.data, *data), labels,
-                    options.workforce);
-  // Right answers that may be lost; a difference of two counts has no rounding.
-  const auto aimed = [&](const evaluate::EvaluationResult& exact) {
-    return *options.accuracy / 100 * static_cast<double>(exact.count) + 1e-9;
-  };
-  std::string most;  // what the largest budget reaches, which is looked at first
-  auto point = curve.smallest([&](const BudgetPoint& one) {
-    if (most.empty()) most = figures_of(one, curve.in_float());
-    const auto &exact = curve.in_float().result, &result = one.evaluation.result;
-    const bool right = !options.accuracy ||
-                       static_cast<double>(exact.correct.value_or(0) - result.correct.value_or(0)) <= aimed(exact);
-    return right && (!options.sqnr || one.evaluation.sqnr_db.value_or(200) >= *options.sqnr);
-  });
-  if (!point)
-    throw Error(ErrorCode::kInvalidConfig,
-                "No choice is as good as that: with the most bits that the platform offers there are " + most + ".",
-                option, "Allow more, give more samples, or try --prefer accuracy, --effort 2 or another platform.");
-  std::string asked;
-  char text[64];
-  if (options.accuracy) {
-    std::snprintf(text, sizeof text, "at most %g %s less", *options.accuracy,
-                  *options.accuracy == 1 ? "point" : "points");
-    asked = text;
-  }
-  if (options.sqnr) {
-    std::snprintf(text, sizeof text, "%sat least %g dB", asked.empty() ? "" : " and ", *options.sqnr);
-    asked += text;
-  }
-  options.report.evaluated = data->size();  // the verdict counts what the aim was judged on
-  const std::string aim = "The aim of " + asked + " is met: " + figures_of(*point, curve.in_float()) + ".";
-  return {{point->job, std::move(point->statistics), std::move(point->draft), 2}, data, aim};
+  options.report.labels = labels_if_any(options.data, *data);
+  options.report.evaluated = data->size();  // the verdict counts what the aim is judged on
+  GatheredWithin within =
+      gather_within(opened, std::move(settings), data, options.report.labels, samples_to_calibrate(options.data, *data),
+                    {options.accuracy, options.sqnr}, options.accuracy ? "--accuracy" : "--sqnr", options.workforce);
+  return {std::move(within.gathered), data, std::move(within.met)};
 }
 
 /// The model whose file has at most the bytes of --file-size.
@@ -176,7 +131,7 @@ void read_labels(QuantizeOptions& options, const Settings& settings, const sampl
 
 GatheredData gather_data(QuantizeOptions& options, Settings settings,
                          const std::shared_ptr<const OpenedModel>& opened) {
-  if (options.accuracy || options.sqnr) return gather_within(options, std::move(settings), opened);
+  if (options.accuracy || options.sqnr) return gather_aimed(options, std::move(settings), opened);
   if (!options.file_size.empty()) return gather_within_file(options, std::move(settings), opened);
   if (!options.stats.empty()) {
     calibrate::Statistics statistics = read_statistics(options.stats);

@@ -9,6 +9,7 @@
 #include "core/mixed/configurable.h"
 #include "core/native/calibrate_data.h"
 #include "core/native/gather.h"
+#include "core/native/own_figures.h"
 #include "core/native/size_text.h"
 #include "core/samples/selection.h"
 #include "core/simulate/program.h"
@@ -133,10 +134,14 @@ BudgetPoint BudgetCurve::largest_file(size_t bytes) {
   return best;
 }
 
-SampleEvaluation BudgetCurve::evaluated(std::shared_ptr<const run::Program> program,
+SampleEvaluation BudgetCurve::evaluated(const std::shared_ptr<const run::Program>& program,
                                         std::shared_ptr<const run::Program> reference) const {
   const auto metric = labels_.empty() ? evaluate::Metric::kAnswers : evaluate::Metric::kTop1;
-  return evaluate_samples({std::move(program), std::move(reference), metric}, data_, labels_, evaluated_, workforce_);
+  SampleEvaluation evaluation =
+      evaluate_samples({program, std::move(reference), metric}, data_, labels_, evaluated_, workforce_);
+  if (settings_.metric)
+    evaluation.own = own_figures_of(*settings_.metric, program, data_, evaluated_, 0, workforce_).all;
+  return evaluation;
 }
 
 namespace {

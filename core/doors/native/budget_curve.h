@@ -65,7 +65,7 @@ class BudgetCurve {
   BudgetPoint quantized_within(double budget);
   /// As quantized_within(); none where so many operators in float leave nothing to quantize.
   std::optional<BudgetPoint> made(double budget);
-  SampleEvaluation evaluated(std::shared_ptr<const run::Program> program,
+  SampleEvaluation evaluated(const std::shared_ptr<const run::Program>& program,
                              std::shared_ptr<const run::Program> reference) const;
 
   std::shared_ptr<const OpenedModel> opened_;

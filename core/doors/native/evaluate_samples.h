@@ -27,6 +27,7 @@ struct SampleEvaluation {
   evaluate::EvaluationResult result;
   std::vector<evaluate::OutputDifference> outputs;  // with a reference
   std::optional<double> sqnr_db;                    // of the output where it is lowest
+  std::optional<double> own = {};                   // by a metric of one's own, which whoever has one adds
 };
 
 /// The result with `output_sqnr_db` and `outputs` where there is a reference; without the answers of each sample.

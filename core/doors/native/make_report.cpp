@@ -6,6 +6,7 @@
 
 #include "core/native/compare_samples.h"
 #include "core/native/evaluate_samples.h"
+#include "core/native/own_figures.h"
 #include "core/report/guess_remark.h"
 #include "core/report/histogram_view.h"
 #include "core/report/report_of.h"
@@ -77,6 +78,20 @@ void add_evaluation(const ReportRequest& request, simulate::Profile profile, con
   }
 }
 
+/// What the metric of the settings says of both models.
+report::OwnEvaluation own_evaluation(const ReportRequest& request, simulate::Profile profile, const Job& job,
+                                     const QuantizeResult& result, const std::shared_ptr<const samples::DataSet>& data,
+                                     const std::vector<int64_t>& chosen) {
+  constexpr size_t kParts = 16;
+  const evaluate::OwnMetric& metric = *job.settings.metric;
+  const auto figures_of = [&](const Model& model) {
+    return own_figures_of(metric, simulate::compile(model, profile), data, chosen, kParts, request.workforce);
+  };
+  const evaluate::OwnFigures exact = figures_of(job.opened->model), quantized = figures_of(result.model);
+  return {metric.name, static_cast<int64_t>(chosen.size()), exact.all, quantized.all,
+          evaluate::standard_error(exact, quantized)};
+}
+
 }  // namespace
 
 report::Report make_report(const ReportRequest& request, const std::string& model_name, size_t model_bytes,
@@ -105,9 +120,11 @@ report::Report make_report(const ReportRequest& request, const std::string& mode
   }
   if (data && !request.labels.empty())
     add_evaluation(request, profile, job, result, data, choose(request.evaluated), report);
+  if (data && job.settings.metric)
+    report.metric = own_evaluation(request, profile, job, result, data, choose(request.evaluated));
   if (data)
     if (auto remark = report::guess_remark(*data)) report.diagnostics.push_back(std::move(*remark));
-  if (report.comparison || report.evaluation.quantized) report.verdict = report::verdict_of(report);
+  if (report.comparison || report.evaluation.quantized || report.metric) report.verdict = report::verdict_of(report);
   return report;
 }
 

@@ -421,7 +421,8 @@ std::string choices_key(const Job& job) {
   config.output_roles.reset();  // says how the result is judged, not what it is
   const std::string text = to_text(config::to_json(config), false) + "\n" +
                            to_text(config::to_json(asked.overrides), false) + "\n" + asked.framework_info + "\n" +
-                           job.platform.digest + (asked.format == FileFormat::kTflite ? "\ntflite" : "");
+                           job.platform.digest + (asked.format == FileFormat::kTflite ? "\ntflite" : "") +
+                           (asked.metric ? "\nmetric" : "");
   return sha256_hex(std::as_bytes(std::span(text)));
 }
 

@@ -16,6 +16,7 @@
 #include "core/config/recipe.h"
 #include "core/decide/choose_arithmetic.h"
 #include "core/decide/placement.h"
+#include "core/evaluate/own_metric.h"
 #include "core/framework/attach.h"
 #include "core/framework/quantize_config.h"
 #include "core/job/file_format.h"
@@ -65,6 +66,9 @@ struct Settings {
   FileFormat format = FileFormat::kOnnx;
   /// Branches that all samples take (core/trial/taken_branches.h): they are quantized as the graph around them is.
   std::map<std::string, bool> taken_branches = {};
+  /// What trials, the verdict and an aim of accuracy go by; null: SQNR and right answers. No recipe holds it: what it
+  /// chose stands there as settings, as far as fields can say it.
+  std::shared_ptr<const evaluate::OwnMetric> metric = nullptr;
 };
 
 struct BodyJob;  // core/job/body_job.h

@@ -88,14 +88,27 @@ std::optional<int64_t> calibration_bytes(const Job& job) {
   return 2 * constants + buffers + calibrate::Collector::bound_bytes(channels);
 }
 
+namespace {
+
+/// A metric of one's own chose these settings, and fields of the configuration say all of it.
+bool is_settled(const Job& job, const calibrate::Statistics& statistics) {
+  const Settings& settings = job.settings;
+  return settings.metric && settings.float_constants.empty() && settings.bits.empty() && statistics.choices.held > 0 &&
+         statistics.choices.settings == choices_key(job.asked ? *job.asked : job);
+}
+
+}  // namespace
+
 config::Recipe recipe_of(const Job& job, const calibrate::Statistics& statistics) {
-  if (job.asked) return recipe_of(*job.asked, statistics);
+  const bool settled = is_settled(job, statistics);
+  if (job.asked && !settled) return recipe_of(*job.asked, statistics);
   config::Recipe recipe;
   recipe.tool_version = tool_version();
   recipe.model_digest = job.opened->digest;
   recipe.platform = job.platform;
   recipe.quantization_config = job.settings.config;
   recipe.quantization_config.output_roles.reset();  // how the result is judged makes no other bytes
+  if (settled) recipe.quantization_config.holdout = false;
   recipe.overrides = job.settings.overrides;
   recipe.framework_info = job.settings.framework_info;
   const std::string& preprocessing = statistics.provenance.preprocessing;

@@ -28,6 +28,13 @@ CheckRow answers_row(std::string what, int64_t in_float, int64_t quantized, int6
 }
 
 void add_answers(const Report& report, const CheckLimits& limits, Check& check) {
+  if (const auto& own = report.metric) {
+    CheckRow row{own->metric,    100 * own->in_float, 100 * own->quantized, "%", 100 * (own->in_float - own->quantized),
+                 limits.max_loss};
+    row.passed = !limits.max_loss || *row.lost <= *limits.max_loss + kRounding;
+    check.rows.push_back(std::move(row));
+    return;
+  }
   const auto &in_float = report.evaluation.in_float, &quantized = report.evaluation.quantized;
   if (in_float && quantized && in_float->correct && quantized->correct && quantized->count > 0) {
     check.rows.push_back(

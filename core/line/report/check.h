@@ -53,10 +53,10 @@ struct Check {
   }
 };
 
-/// Judges what a report holds. `max_loss` is for right answers where labels were counted, else for the answers that
-/// each output with answers has as the float model; `min_sqnr` is for every output. Both bounds count as kept. Error
-/// kInvalidArgument where there is nothing to judge by: no limit, or `max_loss` alone without labels on outputs without
-/// answers.
+/// Judges what a report holds. `max_loss` is for hundredths of the caller's own metric where there is one, else for
+/// right answers where labels were counted, else for the answers that each output with answers has as the float model;
+/// `min_sqnr` is for every output. Both bounds count as kept. Error kInvalidArgument where there is nothing to judge
+/// by: no limit, or `max_loss` alone without labels on outputs without answers.
 Check check_of(const Report& report, const CheckLimits& limits);
 
 /// The rows with a limit as test cases, in the form that CI systems read as JUnit XML. `name`: of the suite.

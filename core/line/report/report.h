@@ -18,6 +18,7 @@
 #include "core/report/comparison.h"
 #include "core/report/corrections.h"
 #include "core/report/coverage.h"
+#include "core/report/own_evaluation.h"
 #include "core/report/padding.h"
 #include "core/report/ranges.h"
 #include "core/report/time_forecast.h"
@@ -91,6 +92,7 @@ struct Report {
   std::optional<Verdict> verdict;
   std::optional<Comparison> comparison;
   Evaluations evaluation;
+  std::optional<OwnEvaluation> metric;
   SampleCounts samples;
   std::vector<Diagnostic> diagnostics;
 
@@ -117,6 +119,8 @@ struct Report {
         field("verdict", &Report::verdict, "Whether the model can be used; null before anything was measured."),
         field("comparison", &Report::comparison, "Error by layer; null when it was not measured."),
         field("evaluation", &Report::evaluation, "Accuracy, where it was measured."),
+        field("metric", &Report::metric,
+              "What a function of the caller's own says of both models; null where none was given."),
         field("samples", &Report::samples, "How many samples were used for what."),
         field("diagnostics", &Report::diagnostics, "Remarks."));
   }

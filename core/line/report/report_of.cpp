@@ -179,6 +179,12 @@ std::vector<Diagnostic> remarks_on(const Job& job, const QuantizeResult& result)
   for (Diagnostic& one : float_edges(asked.io_types, result.model)) remarks.push_back(std::move(one));
   if (auto unknown = report::unknown_time(job.model, job.settings.platform.all_prices()))
     remarks.push_back(std::move(*unknown));
+  if (job.settings.metric && draft.statistics.choices.held > 0 && result.recipe.quantization_config.holdout)
+    remarks.push_back({"metric",
+                       "What the metric \"" + job.settings.metric->name +
+                           "\" chose is more than fields of the configuration say: the recipe makes this file with the "
+                           "metric alone.",
+                       "recipe", "Give the metric beside the recipe."});
   for (Diagnostic& one : report::idle_remarks(asked, draft.rewrites, result.plan)) remarks.push_back(std::move(one));
   return remarks;
 }

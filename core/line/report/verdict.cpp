@@ -23,7 +23,8 @@ constexpr double kGoodAgreement = 0.95, kFairAgreement = 0.85;
 constexpr double kGoodDecibels = 20, kFairDecibels = 10;
 constexpr double kLostDecibels = 3;                       // half of it is noise
 constexpr double kGoodCosine = 0.99, kFairCosine = 0.95;  // noise of a seventh and of a third of the length
-constexpr double kLargeDrop = 0.05;
+constexpr double kLargeDrop = 0.05, kSmallDrop = 0.01;
+constexpr double kTwoSided = 1.96;        // standard errors, at 95 %
 constexpr double kNoticeableShare = 0.1;  // of the error, for a layer to be named
 constexpr size_t kNamedLayers = 3;
 constexpr double kOutlierRatio = 8;  // of the range to the value that all but kOutlierShare stay below
@@ -383,6 +384,23 @@ void judge_evaluations(const Evaluations& evaluation, Verdict& verdict) {
               *exact.value - *quantized.value > kLargeDrop ? Usability::kNotUsable : Usability::kUsableWithCare);
 }
 
+/// The caller's own figure, in place of distance and answers; outputs that are no numbers are not usable by any.
+void judge_metric(const Report& report, Verdict& verdict) {
+  const auto& decibels = report.comparison ? report.comparison->output_sqnr_db : std::nullopt;
+  const bool is_finite = !decibels || std::isfinite(*decibels);
+  const OwnEvaluation& own = *report.metric;
+  const double lost = own.in_float - own.quantized, part = lost / std::max(std::fabs(own.in_float), 1e-300);
+  const bool is_sure = lost > kTwoSided * own.standard_error;
+  verdict.usability = !is_finite                     ? Usability::kNotUsable
+                      : part > kLargeDrop            ? is_sure ? Usability::kNotUsable : Usability::kUsableWithCare
+                      : is_sure && part > kSmallDrop ? Usability::kUsableWithCare
+                                                     : Usability::kUsable;
+  verdict.reason = "Your metric \"" + own.metric + "\" is " + significant(own.quantized) + " against " +
+                   significant(own.in_float) + " in float on " + samples_text(own.count) +
+                   ", with a standard error of " + significant(own.standard_error) +
+                   (verdict.reason.empty() ? "." : ". " + verdict.reason);
+}
+
 /// The value that all but kOutlierShare of a tensor's values stay below in magnitude.
 double usual_size(const HistogramView& view) {
   std::vector<std::pair<double, uint64_t>> sizes;
@@ -520,7 +538,7 @@ Verdict verdict_of(const Report& report) {
     if (verdict.usability != Usability::kUsable) name_uneven_tensors(report, verdict);
     if (const auto remark = saturation_remark(report.comparison->saturation))
       verdict.cautions.push_back(remark->message + " " + remark->hint);
-  } else if (!report.evaluation.quantized) {
+  } else if (!report.evaluation.quantized && !report.metric) {
     verdict.usability = Usability::kUsableWithCare;
     verdict.reason = "Nothing was measured yet: compare or evaluate on samples.";
   }
@@ -535,6 +553,7 @@ Verdict verdict_of(const Report& report) {
     });
     if (senseless) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
   }
+  if (report.metric) judge_metric(report, verdict);
   judge_gain(report, verdict);
   return verdict;
 }

@@ -69,6 +69,10 @@ struct Verdict {
 /// below kLostDecibels it is not usable, nor are classes. An accuracy significantly below the float model's is at best
 /// usable with care.
 ///
+/// A metric of the caller's own (own_evaluation.h) comes in place of all that. Usable is a loss of at most a hundredth
+/// of the float model's figure, or of a twentieth that may be chance (95 %); not usable one of more than a twentieth
+/// that is none.
+///
 /// A file of more than 10/11 of the float model's bytes is not worth it if it is not expected to run faster, or if
 /// nothing in it runs in integers. The reason begins with that, and `causes` gives the cause and the remedy. Runs
 /// that are too short for prices (is_too_short()) are expected neither to gain nor to lose.

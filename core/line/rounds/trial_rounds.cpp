@@ -16,7 +16,12 @@ namespace {
 class TrialRounds : public RoundsOf<TrialSums, TrialOutcome> {
  public:
   explicit TrialRounds(const Gathered& gathered)
-      : trial_(gathered.job, gathered.statistics), states_(trial_.places().size()) {}
+      : trial_(gathered.job, gathered.statistics),
+        states_(trial_.places().size()),
+        metric_(gathered.job->settings.metric) {
+    for (const size_t place : trial_.places())
+      numbers_.push_back(static_cast<int64_t>(gathered.statistics.samples[place].index));
+  }
 
   std::string_view stage() const override { return kTry; }
   const std::vector<size_t>& places() const override { return trial_.places(); }
@@ -47,10 +52,22 @@ class TrialRounds : public RoundsOf<TrialSums, TrialOutcome> {
   };
 
   TrialOutcome outcome_of(TrialSums sums) const override { return trial_.outcome(std::move(sums)); }
-  void take_outcome(TrialOutcome outcome) override { trial_.take(std::move(outcome)); }
+  void take_outcome(TrialOutcome outcome) override {
+    if (metric_) add_own_figures(outcome.errors);
+    trial_.take(std::move(outcome));
+  }
+
+  void add_own_figures(std::vector<HeldError>& errors) const {
+    std::vector<evaluate::SampleOutputs> samples;
+    for (const HeldError& one : errors) samples.push_back({numbers_[one.sample], &states_[one.sample].outputs});
+    const evaluate::OwnFigures figures = evaluate::own_figures(*metric_, samples, samples.size());
+    for (size_t k = 0; k < figures.without.size(); ++k) errors[k].own = {figures.all, figures.without[k]};
+  }
 
   Trial trial_;
   std::vector<TrialState> states_;  // by sample
+  std::vector<int64_t> numbers_;    // of the samples in the data set
+  std::shared_ptr<const evaluate::OwnMetric> metric_;
 };
 
 }  // namespace

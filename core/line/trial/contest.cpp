@@ -130,23 +130,28 @@ bool Contest::may_win(const calibrate::Contestant& row) const {
   }
 }
 
-/// Of those that are usable, or no worse than the first, the one that is best by the word that was asked for.
+/// Of those that are usable, or no worse than the first, the one that is best by the word that was asked for. By a
+/// metric of the user's own those are usable that have no less of it than the first.
 const Contest::Contender& Contest::best_contender() const {
   const auto decibels_of = [](const Contender& one) {
     return std::min(pooled_decibels(one.errors), median_decibels(one.errors));
   };
   const config::Preference prefer = job_->settings.config.prefer;
+  const auto own_of = [](const Contender& one) {
+    return one.errors.empty() || !one.errors[0].own ? std::nullopt : std::optional(one.errors[0].own->all);
+  };
   const double usable = std::min(kUsable, decibels_of(contenders_[0]));
+  const auto own = own_of(contenders_[0]);
   const Contender* best = &contenders_[0];
   for (const Contender& one : contenders_) {
     if (&one == best || one.errors.empty() || !may_win(one.row)) continue;
-    if (prefer != config::Preference::kAccuracy && decibels_of(one) < usable) continue;
+    if (prefer != config::Preference::kAccuracy && (own ? own_of(one) < own : decibels_of(one) < usable)) continue;
     const auto rank = [&](const Contender& each) {
       const double bytes = static_cast<double>(each.row.size_bytes), ms = each.row.quantized_ms.value_or(0),
-                   noise = -*each.row.sqnr_db;
-      return prefer == config::Preference::kSpeed  ? std::array{ms, noise, bytes}
-             : prefer == config::Preference::kSize ? std::array{bytes, ms, noise}
-                                                   : std::array{noise, ms, bytes};
+                   noise = -*each.row.sqnr_db, loss = -own_of(each).value_or(0);
+      return prefer == config::Preference::kSpeed  ? std::array{ms, loss, noise, bytes}
+             : prefer == config::Preference::kSize ? std::array{bytes, ms, loss, noise}
+                                                   : std::array{loss, noise, ms, bytes};
     };
     // The default is left for what surely gains alone.
     if (prefer == config::Preference::kBalanced ? compared({}, best->errors, one.errors).taken

@@ -107,6 +107,17 @@ std::vector<HeldError> of_same_samples(const std::vector<HeldError>& all, const 
   return same;
 }
 
+/// What a figure of the user's own says of a change.
+enum class OwnWord { kBetter, kWorse, kNothing };
+
+OwnWord own_word(const std::vector<HeldError>& before, const std::vector<HeldError>& after) {
+  if (after.empty() || before.size() != after.size() || !before[0].own || !after[0].own) return OwnWord::kNothing;
+  if (after[0].own->all < before[0].own->all) return OwnWord::kWorse;
+  bool gains = after[0].own->all > before[0].own->all;
+  for (size_t i = 0; i < after.size(); ++i) gains = gains && after[i].own->without > before[i].own->without;
+  return gains ? OwnWord::kBetter : OwnWord::kNothing;
+}
+
 /// By sample.
 std::vector<double> gains_of(const std::vector<HeldError>& before, const std::vector<HeldError>& after) {
   std::vector<double> gains;
@@ -120,6 +131,7 @@ std::vector<double> gains_of(const std::vector<HeldError>& before, const std::ve
 bool may_gain(const std::string& change, const std::vector<HeldError>& all_before,
               const std::vector<HeldError>& after) {
   const std::vector<HeldError> before = of_same_samples(all_before, after);
+  if (const OwnWord word = own_word(before, after); word != OwnWord::kNothing) return word == OwnWord::kBetter;
   const std::vector<double> gains = gains_of(before, after);
   if (gains.size() < 2) return true;
   double sum = 0, squares = 0;
@@ -139,12 +151,14 @@ calibrate::TriedChange compared(const std::string& change, const std::vector<Hel
     least = std::min(least, pooled_decibels(after, i) - pooled_decibels(before, i));
   const double middle = median(gains_of(before, after));
   const double least_gains = least_gains_of(change);
-  return {change,
-          rounded_decibels(pooled_decibels(before)),
-          rounded_decibels(pooled_decibels(after)),
-          rounded_decibels(least),
-          rounded_decibels(middle),
-          least >= kLeastGain && middle >= kLeastGain && least + middle >= least_gains};
+  calibrate::TriedChange row{change,
+                             rounded_decibels(pooled_decibels(before)),
+                             rounded_decibels(pooled_decibels(after)),
+                             rounded_decibels(least),
+                             rounded_decibels(middle),
+                             least >= kLeastGain && middle >= kLeastGain && least + middle >= least_gains};
+  if (const OwnWord word = own_word(before, after); word != OwnWord::kNothing) row.taken = word == OwnWord::kBetter;
+  return row;
 }
 
 double more_noise(const std::vector<HeldError>& before, const std::vector<HeldError>& after) {

@@ -23,6 +23,12 @@ inline constexpr const char* kUnclipped = "activation_threshold_method=NOCLIPPIN
 struct HeldError {
   size_t sample = 0;  // index into Trial::places()
   std::vector<double> signal, noise;
+  /// The user's own figure (core/evaluate/own_metric.h) of all held-out samples, and without this one; null where there
+  /// is none. It is no sum, and stands here once all samples have been run.
+  struct Own {
+    double all = 0, without = 0;
+  };
+  std::optional<Own> own = {};
 
   static constexpr auto fields() { return members(&HeldError::sample, &HeldError::signal, &HeldError::noise); }
 };
@@ -49,7 +55,9 @@ double rounded_decibels(double decibels);
 
 /// Judges a change. It is taken if two figures gain at least 0.25 dB each and at least 1 dB together (2 dB if the
 /// change avoids clipping). These are the median gain of a sample, and the least gain over all samples together when
-/// any single sample is left out. Only the samples in `after` are compared; `before` must hold them all.
+/// any single sample is left out. A figure of the user's own comes before them: a change that lowers it is not taken,
+/// and one is that raises it, whichever sample is left out. Only the samples in `after` are compared; `before` must
+/// hold them all.
 calibrate::TriedChange compared(const std::string& change, const std::vector<HeldError>& before,
                                 const std::vector<HeldError>& after);
 

@@ -342,7 +342,7 @@ void Trial::begin_step() {
 void Trial::begin_judging() {
   round_ = Round::kJudge;
   stride_ = 1;
-  if (may_still_gain())
+  if (!job_->settings.metric && may_still_gain())  // what the user's own metric says is of all samples
     while (stride_ * 2 * kFewestJudged <= held_.size()) stride_ *= 2;
   judge_more();
   sweep_ = nullptr;

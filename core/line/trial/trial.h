@@ -81,6 +81,7 @@ struct TrialOutcome {
 struct TrialState {
   std::vector<Tensor> inputs;
   std::vector<Tensor> in_float;  // outputs of the float model; only for held-out samples
+  std::vector<Tensor> outputs;   // of the candidate, for a metric of the user's own
   ptq::SweepState sweep;
   mixed::SearchState search;
 };

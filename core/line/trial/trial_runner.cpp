@@ -51,7 +51,11 @@ void TrialRunner::advance(size_t sample, TrialState& state) {
   } else if (trial_.round_ == Trial::Round::kInFloat) {
     state.in_float = outputs_of(state.inputs);
   } else {
-    errors_.push_back(error_of(sample, state.in_float, outputs_of(state.inputs)));
+    std::vector<Tensor> outputs = outputs_of(state.inputs);
+    errors_.push_back(error_of(sample, state.in_float, outputs));
+    if (!trial_.job_->settings.metric) return;
+    outputs.erase(outputs.begin() + static_cast<std::ptrdiff_t>(outputs.size() / 2), outputs.end());
+    state.outputs = std::move(outputs);
   }
 }
 

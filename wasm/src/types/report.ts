@@ -502,6 +502,19 @@ export interface Evaluations {
   readonly quantized: EvaluationResult | null;
 }
 
+export interface OwnEvaluation {
+  /** Name of the function. */
+  readonly metric: string;
+  /** Samples that it was called with. */
+  readonly count: number;
+  /** What it says of the float model; more is better. */
+  readonly float: number;
+  /** What it says of the quantized model. */
+  readonly quantized: number;
+  /** Standard error of the difference of both, by the jackknife of 16 parts. */
+  readonly standard_error: number;
+}
+
 export interface SampleCounts {
   /** Samples calibrated with. */
   readonly calibration: number;
@@ -548,6 +561,8 @@ export interface Report {
   readonly comparison: Comparison | null;
   /** Accuracy, where it was measured. */
   readonly evaluation: Evaluations;
+  /** What a function of the caller's own says of both models; null where none was given. */
+  readonly metric: OwnEvaluation | null;
   /** How many samples were used for what. */
   readonly samples: SampleCounts;
   /** Remarks. */
