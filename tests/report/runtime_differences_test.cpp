@@ -92,7 +92,7 @@ TEST_CASE("sums that saturate without VNNI are counted by layer, with the remedy
   REQUIRE(comparison.saturation[0].op == "MatMul");
   REQUIRE(comparison.saturation[0].sums == 4);
   REQUIRE(comparison.saturation[0].saturated == 2);
-  const auto remark = saturation_remark(comparison.saturation);
+  const auto remark = saturation_remark(comparison);
   REQUIRE(remark.has_value());
   REQUIRE(remark->place == "product");
   REQUIRE(remark->message.find("50 %") != std::string::npos);
@@ -109,6 +109,12 @@ TEST_CASE("with VNNI sums are exact, and those that would saturate without are c
   const Verdict verdict = verdict_of(report);
   REQUIRE(verdict.causes.empty());
   REQUIRE_THAT(verdict.cautions.at(0), Catch::Matchers::Contains("VNNI") && Catch::Matchers::Contains("ort-cpu-avx2"));
+  report.comparison->output_sqnr_db = 26.7;
+  report.comparison->without_vnni = {-2.7, evaluate::Agreement{6, 64}};
+  REQUIRE_THAT(
+      verdict_of(report).cautions.at(0),
+      Catch::Matchers::Contains("There the output SQNR is -2.7 dB, and 6 of 64 answers are the float model's.") &&
+          Catch::Matchers::Contains("set to 1, which gives 26.7 dB there"));
   const Comparison cut_off = compare(make_product, simulate::Profile::kAvx2, {{1.0f, 1.0f}, {3.9f, 3.9f}});
   REQUIRE(*cut_off.outputs[0].sqnr_db < *exact.outputs[0].sqnr_db - 3);
 }
@@ -119,7 +125,7 @@ TEST_CASE("no layer saturates elsewhere, and small sums never do") {
   const Comparison small = compare(make_product, simulate::Profile::kAvx2, {{0.5f, 0.5f}, {1.0f, 1.0f}});
   REQUIRE(small.saturation.size() == 1);
   REQUIRE(small.saturation[0].saturated == 0);
-  REQUIRE_FALSE(saturation_remark(small.saturation).has_value());
+  REQUIRE_FALSE(saturation_remark(small).has_value());
 }
 
 TEST_CASE("float sums say how many of their values the runtime's order of sums may decide") {

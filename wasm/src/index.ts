@@ -168,6 +168,7 @@ export type {
   VariantName,
   VariantsOptions,
   WeightChannels,
+  WithoutVnni,
   ValueBounds,
   ValueSummary,
 } from './types.js';

@@ -50,7 +50,7 @@ void print_layers(std::vector<report::LayerRow> layers) {
 }
 
 void print_saturation(const report::Comparison& comparison, bool is_applied) {
-  const auto remark = report::saturation_remark(comparison.saturation, is_applied);
+  const auto remark = report::saturation_remark(comparison, is_applied);
   if (!remark) return;
   print("\n%-32s %-18s %12s %12s\n", "layer that saturates", "operator", "sums", "saturated");
   for (const report::SaturationRow& row : comparison.saturation)

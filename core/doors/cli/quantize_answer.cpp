@@ -14,6 +14,7 @@
 #include "core/cli/print.h"
 #include "core/export/added_names.h"
 #include "core/mixed/configurable.h"
+#include "core/native/processor.h"
 #include "core/native/size_text.h"
 #include "core/report/coverage.h"
 #include "core/report/saturation_remark.h"
@@ -186,9 +187,12 @@ void print_training(const calibrate::Tuning& tuning) {
 }
 
 /// What to do about the error, where there is something.
-void print_advice(const report::Verdict& verdict) {
+void print_advice(const report::Verdict& verdict, const std::optional<report::Comparison>& comparison) {
   for (const std::string& cause : verdict.causes) print("  %s\n", cause.c_str());
   for (const std::string& caution : verdict.cautions) print("  %s\n", caution.c_str());
+  if (const auto exact = adds_exactly(); exact && comparison && comparison->without_vnni)
+    print("  %s\n", *exact ? "This processor has VNNI: here the file gives what stands first."
+                           : "This processor has no VNNI: here the file gives the lower figures.");
   for (const std::string& layer : verdict.worst_layers) print("  much of the error: %s\n", layer.c_str());
 }
 
@@ -245,7 +249,7 @@ void print_text(const QuantizeAnswer& answer, bool verbose) {
   if (!aim.empty()) print("%s\n", aim.c_str());
   print_size(result, time, output, before);
   print_board(result.tflite);
-  if (verdict) print_advice(*verdict);
+  if (verdict) print_advice(*verdict, report->comparison);
   print_bits(statistics.choices.bits, result, verbose);
   print_contest(statistics.choices, result.recipe.quantization_config.prefer, verbose);
   print_choices(statistics.choices);

@@ -47,8 +47,7 @@ Json comparison_json(const report::Comparison& comparison, const report::Compare
     json["stays_float"].push_back(
         {{"name", island.node}, {"op", island.op}, {"reason", island.reason}, {"exact", island.exact}});
   json["diagnostics"] = Json::array();
-  if (const auto remark =
-          report::saturation_remark(comparison.saturation, program.runtime() == simulate::Profile::kAvx2))
+  if (const auto remark = report::saturation_remark(comparison, program.runtime() == simulate::Profile::kAvx2))
     json["diagnostics"].push_back(to_json(*remark));
   return json;
 }

@@ -109,13 +109,19 @@ report::Report make_report(const ReportRequest& request, const std::string& mode
     return chosen.samples;
   };
   if (data && request.compared > 0) {
-    const auto program = report::CompareProgram::make(job.opened->model, result.model, profile, request.classes,
-                                                      job.settings.config.output_roles.value_or(config::OutputRoles()));
+    const auto roles = job.settings.config.output_roles.value_or(config::OutputRoles());
+    const auto program = report::CompareProgram::make(job.opened->model, result.model, profile, request.classes, roles);
     const std::vector<int64_t> compared = choose(request.compared);
     report.comparison = compare_samples(program, data, compared, report::layer_samples(compared), request.workforce);
     report::add_histograms(*report.comparison, statistics);
-    if (const auto remark =
-            report::saturation_remark(report.comparison->saturation, profile == simulate::Profile::kAvx2))
+    if (profile == simulate::Profile::kX64 && report::saturation_remark(*report.comparison)) {
+      const auto there =
+          compare_samples(report::CompareProgram::make(job.opened->model, result.model, simulate::Profile::kAvx2,
+                                                       request.classes, roles, report::Depth::kOutputs),
+                          data, compared, {}, request.workforce);
+      report.comparison->without_vnni = {there.output_sqnr_db, there.agreement};
+    }
+    if (const auto remark = report::saturation_remark(*report.comparison, profile == simulate::Profile::kAvx2))
       report.diagnostics.push_back(*remark);
   }
   if (data && !request.labels.empty())

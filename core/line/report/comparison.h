@@ -179,6 +179,19 @@ struct SaturationRow {
   }
 };
 
+/// What the same file gives on x64 CPUs without VNNI, of the same samples.
+struct WithoutVnni {
+  std::optional<double> output_sqnr_db;
+  std::optional<evaluate::Agreement> agreement;
+
+  static constexpr auto fields() {
+    return std::make_tuple(field("output_sqnr_db", &WithoutVnni::output_sqnr_db,
+                                 "SQNR in dB of the output where it is lowest; null when all are exact."),
+                           field("agreement", &WithoutVnni::agreement,
+                                 "Same answers as float; null where the first output is none of classes."));
+  }
+};
+
 /// A float operator whose order of summation is up to the runtime, so that its last bits may differ from ours.
 struct FloatSumRow {
   std::string name;
@@ -212,6 +225,7 @@ struct Comparison {
   std::vector<LayerRow> layers;                  // in graph order
   std::vector<SaturationRow> saturation;         // in graph order; for the runtimes x64 and avx2
   std::vector<FloatSumRow> float_sums;           // in graph order
+  std::optional<WithoutVnni> without_vnni;       // for the runtime x64, where saturation_remark() says something
 
   static constexpr auto fields() {
     return std::make_tuple(
@@ -233,7 +247,10 @@ struct Comparison {
               "Every layer that can saturate without VNNI, in graph order; empty for the runtimes wasm and "
               "arm64."),
         field("float_sums", &Comparison::float_sums,
-              "Every float operator whose order of sums is the runtime's own, in graph order."));
+              "Every float operator whose order of sums is the runtime's own, in graph order."),
+        field("without_vnni", &Comparison::without_vnni,
+              "The same samples in the arithmetic of avx2, where sums saturate; null where hardly any does, and where "
+              "it was not computed."));
   }
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <span>
+#include <string>
 
 namespace tersor::report {
 
@@ -12,6 +14,23 @@ constexpr double kLeastShare = 1e-3;  // of a layer's sums, where they are only 
 
 double share(const SaturationRow& row) {
   return row.sums == 0 ? 0.0 : static_cast<double>(row.saturated) / static_cast<double>(row.sums);
+}
+
+std::string figure_of_decibels(const std::optional<double>& decibels) {
+  if (!decibels) return "no error";
+  char text[48];
+  std::snprintf(text, sizeof text, "%.1f dB", *decibels);
+  return text;
+}
+
+/// " There the output SQNR is -2.7 dB, and 6 of 64 answers are the float model's."
+std::string figures_there(const std::optional<WithoutVnni>& known) {
+  if (!known) return "";
+  std::string text = " There the output SQNR is " + figure_of_decibels(known->output_sqnr_db);
+  if (const auto& kept = known->agreement; kept && kept->count > 0)
+    text +=
+        ", and " + std::to_string(kept->same) + " of " + std::to_string(kept->count) + " answers are the float model's";
+  return text + ".";
 }
 
 /// CPUs without VNNI add the kernel's products in pairs, and these may not fit.
@@ -29,7 +48,8 @@ bool may_saturate(const Graph& graph, const ptq::QuantizationPlan& plan, const p
 
 }  // namespace
 
-std::optional<Diagnostic> saturation_remark(std::span<const SaturationRow> rows, bool is_applied) {
+std::optional<Diagnostic> saturation_remark(const Comparison& comparison, bool is_applied) {
+  const std::vector<SaturationRow>& rows = comparison.saturation;
   const auto counts_in = [&](const SaturationRow& row) {
     return row.saturated > 0 && (is_applied || share(row) >= kLeastShare);
   };
@@ -40,13 +60,17 @@ std::optional<Diagnostic> saturation_remark(std::span<const SaturationRow> rows,
   char counts[48], part[48];
   std::snprintf(counts, sizeof counts, "%d layer%s", static_cast<int>(layers), layers == 1 ? " adds" : "s add");
   std::snprintf(part, sizeof part, "): %.2g %% of its sums.", 100 * share(*worst));
-  return Diagnostic{"saturation",
-                    counts + (" pairs of products that do not fit into 16 bits, which x64 CPUs without VNNI cut off; "
-                              "most in \"" +
-                              worst->name + "\" (" + worst->op + part),
-                    worst->name,
-                    "For such CPUs quantize with 7-bit weights (the platform ort-cpu-avx2), or run with the session "
-                    "option session.x64quantprecision set to 1 (which refuses a weight that two operators share)."};
+  return Diagnostic{
+      "saturation",
+      counts + (" pairs of products that do not fit into 16 bits, which x64 CPUs without VNNI cut off; "
+                "most in \"" +
+                worst->name + "\" (" + worst->op + part + figures_there(comparison.without_vnni)),
+      worst->name,
+      "For such CPUs quantize with 7-bit weights (the platform ort-cpu-avx2), or run with the session "
+      "option session.x64quantprecision set to 1" +
+          (comparison.without_vnni ? ", which gives " + figure_of_decibels(comparison.output_sqnr_db) + " there"
+                                   : std::string()) +
+          " (and refuses a weight that two operators share)."};
 }
 
 std::optional<Diagnostic> saturation_warning(const Graph& graph, const ptq::QuantizationPlan& plan) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 
 #include "core/base/diagnostic.h"
 #include "core/decide/plan.h"
@@ -13,9 +12,10 @@
 
 namespace tersor::report {
 
-/// A remark that names the layer that saturates most, and the remedy; nothing if hardly any sum saturates. With
-/// `is_applied` the figures already contain the saturation (the runtime avx2); then any saturated sum counts.
-std::optional<Diagnostic> saturation_remark(std::span<const SaturationRow> rows, bool is_applied = false);
+/// A remark that names the layer that saturates most, what such a CPU gives where that is known, and the remedy;
+/// nothing if hardly any sum saturates. With `is_applied` the figures already contain the saturation (the runtime
+/// avx2); then any saturated sum counts.
+std::optional<Diagnostic> saturation_remark(const Comparison& comparison, bool is_applied = false);
 
 /// A warning that sums may saturate, if nobody counted them; nothing if a plan has no such kernel.
 std::optional<Diagnostic> saturation_warning(const Graph& graph, const ptq::QuantizationPlan& plan);

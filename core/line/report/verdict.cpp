@@ -536,7 +536,7 @@ Verdict verdict_of(const Report& report) {
     judge_comparison(report, *report.comparison, verdict);
     name_layers(*report.comparison, verdict);
     if (verdict.usability != Usability::kUsable) name_uneven_tensors(report, verdict);
-    if (const auto remark = saturation_remark(report.comparison->saturation))
+    if (const auto remark = saturation_remark(*report.comparison))
       verdict.cautions.push_back(remark->message + " " + remark->hint);
   } else if (!report.evaluation.quantized && !report.metric) {
     verdict.usability = Usability::kUsableWithCare;

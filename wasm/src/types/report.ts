@@ -472,6 +472,13 @@ export interface FloatSumRow {
   readonly largest_difference_steps: number;
 }
 
+export interface WithoutVnni {
+  /** SQNR in dB of the output where it is lowest; null when all are exact. */
+  readonly output_sqnr_db: number | null;
+  /** Same answers as float; null where the first output is none of classes. */
+  readonly agreement: Agreement | null;
+}
+
 export interface Comparison {
   /** Samples compared. */
   readonly samples: number;
@@ -493,6 +500,8 @@ export interface Comparison {
   readonly saturation: readonly SaturationRow[];
   /** Every float operator whose order of sums is the runtime's own, in graph order. */
   readonly float_sums: readonly FloatSumRow[];
+  /** The same samples in the arithmetic of avx2, where sums saturate; null where hardly any does, and where it was not computed. */
+  readonly without_vnni: WithoutVnni | null;
 }
 
 export interface Evaluations {
