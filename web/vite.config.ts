@@ -41,7 +41,10 @@ export default defineConfig(async () => {
           codeSplitting: {
             includeDependenciesRecursively: false,
             groups: [
-              { name: 'page', test: /\/node_modules\/@?preact\/|\/web\/src\/(job\/(?!verify|variants)|numbers)/ },
+              {
+                name: 'page',
+                test: /\/node_modules\/@?preact\/|\/web\/src\/(job\/(?!likeliest|verify|variants)|numbers)/,
+              },
               {
                 name: 'package',
                 test: /\/wasm\/dist\/(?!answers|core|error|host|packed|protocol|tersor|variants|worker)\w+\.js$/,

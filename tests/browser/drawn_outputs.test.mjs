@@ -14,9 +14,9 @@ import {
   give,
   longTask,
   openPage,
+  openWith,
   pixelsTooWide,
   plain,
-  region,
   shared,
   tasksOf,
   traced,
@@ -88,12 +88,9 @@ describe.skipIf(!existsSync(zoo))('outputs over their pictures', () => {
   ])(
     'draws those of %s',
     async (name, viewport, words) => {
-      const visit = await openPage(site, { viewport });
+      const pictures = readdirSync(images).map((file) => `${images}/${file}`);
+      const visit = await openWith(site, { viewport }, `${zoo}/${name}/model.onnx`, pictures);
       const { page, context } = visit;
-      await give(page, `${zoo}/${name}/model.onnx`);
-      await region(page, 'Model').getByText('parameters').first().waitFor();
-      await give(page, ...readdirSync(images).map((file) => `${images}/${file}`));
-      await untilCanQuantize(page);
       await site.browser.startTracing(page, traced);
       await page.keyboard.press('Control+Enter');
       await untilMeasured(page);

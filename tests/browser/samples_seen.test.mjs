@@ -5,19 +5,20 @@
 
 import { expect, it } from 'vitest';
 
-import { png, wav } from './files.mjs';
+import { npy, png, wav } from './files.mjs';
 import { softened, words } from './networks.mjs';
 import {
   axeFindings,
   button,
   expectQuiet,
-  give,
   openPage,
+  openWith,
   pixelsTooWide,
   plain,
   region,
   transfer,
   untilCanQuantize,
+  untilMeasured,
   useSite,
   viewports,
 } from './site.mjs';
@@ -81,13 +82,38 @@ it.each([
   180_000,
 );
 
-it('plays recordings, by keys too', async () => {
-  const visit = await openPage(site, { view: 'everything' });
+it('lists the likeliest classes of samples that one file holds', async () => {
+  const values = Float32Array.from({ length: 12 * 4000 }, (_, at) => Math.sin(at * (1 + Math.floor(at / 4000))));
+  const visit = await openWith(site, {}, ['words.onnx', words()], [['heard.npy', npy(values, [12, 1, 4000])]]);
   const { page, context } = visit;
-  await give(page, ['words.onnx', words()]);
-  await region(page, 'Model').getByText('parameters').first().waitFor();
-  await give(page, ...Array.from({ length: 8 }, (_, k) => [`${k}.wav`, wav(4000 + 40 * k)]));
-  await untilCanQuantize(page);
+  await page.keyboard.press('Control+Enter');
+  await untilMeasured(page);
+  await compare(page).first().click();
+  const closer = page.getByTestId('pictures').getByTestId('closer');
+  await closer.waitFor();
+  const named = () => closer.locator('p').innerText();
+  const before = await named();
+  expect(before).toMatch(/^sample \d+$/);
+  await closer.getByRole('slider').focus();
+  await page.keyboard.press('End');
+  await expect.poll(named).not.toBe(before);
+  const shares = await closer.locator('table').first().locator('td').allInnerTexts();
+  expect(shares.reduce((sum, text) => sum + parseFloat(text), 0)).toBeCloseTo(100, 0);
+  // the first of the file and the next one, in the preview
+  await button(page, 'Details samples').click();
+  const preview = region(page, 'Samples').getByTestId('closer');
+  await preview.locator('table').first().waitFor();
+  const first = await preview.innerText();
+  await button(page, 'Next sample').first().click();
+  await expect.poll(() => preview.innerText()).not.toBe(first);
+  await expectQuiet(visit);
+  await context.close();
+}, 120_000);
+
+it('plays recordings, by keys too', async () => {
+  const recordings = Array.from({ length: 8 }, (_, k) => [`${k}.wav`, wav(4000 + 40 * k)]);
+  const visit = await openWith(site, {}, ['words.onnx', words()], recordings);
+  const { page, context } = visit;
   const player = region(page, 'Samples').getByLabel('The recording 0.wav');
   await player.focus();
   await page.keyboard.press('Space');
@@ -120,10 +146,8 @@ function drawnByBrowser(page, type, tint) {
 }
 
 it('takes pictures that the browser decodes, says so, names what it skips, and divides outputs that are pictures', async () => {
-  const visit = await openPage(site, { view: null });
+  const visit = await openWith(site, { view: null }, ['softened.onnx', softened()]);
   const { page, context } = visit;
-  await give(page, ['softened.onnx', softened()]);
-  await region(page, 'Model').getByText('parameters').first().waitFor();
   const hues = [0, 60, 120, 180, 240];
   const pictures = await Promise.all(hues.map((hue) => drawnByBrowser(page, 'image/webp', hue)));
   expect(Buffer.from(pictures[0]).subarray(8, 12).toString()).toBe('WEBP');

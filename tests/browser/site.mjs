@@ -175,6 +175,18 @@ export async function give(page, ...files) {
     );
 }
 
+/** A page that has been given a model and, once it knows that, the samples: `[name, bytes]` pairs, or paths. */
+export async function openWith(site, options, model, samples = []) {
+  const visit = await openPage(site, options);
+  await give(visit.page, model);
+  await region(visit.page, 'Model').getByText('parameters').first().waitFor();
+  if (samples.length > 0) {
+    await give(visit.page, ...samples);
+    await untilCanQuantize(visit.page);
+  }
+  return visit;
+}
+
 /** Puts [name, bytes] pairs into a drop or a paste, all together, wherever the reader is. */
 export async function transfer(page, type, files) {
   await page.evaluate(

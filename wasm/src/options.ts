@@ -74,7 +74,7 @@ const known = {
     runtime: true,
     classes: true,
   } satisfies Names<types.CompareOptions>,
-  run: { ...ofSamples, selection: true, limit: true, runtime: true } satisfies Names<types.RunOptions>,
+  run: { ...ofSamples, numbers: true, selection: true, limit: true, runtime: true } satisfies Names<types.RunOptions>,
   variants: {
     ...ofSamples,
     samples: true,

@@ -352,6 +352,8 @@ export class DataSets {
     source: Samples,
     options: {
       readonly preprocessing?: Preprocessing | PreprocessingPreset | undefined;
+      /** In place of a selection. */
+      readonly numbers?: readonly number[] | undefined;
       readonly selection?: Selection | undefined;
       /** Use at most so many, spread evenly; 0: all. */
       readonly limit?: number | undefined;
@@ -359,7 +361,7 @@ export class DataSets {
   ): Promise<Feed> {
     const samples = await given(source);
     const choose = async (of: number) => {
-      const { limit = 0, selection } = options;
+      const { limit = 0, numbers, selection } = options;
       if (!Number.isInteger(limit) || limit < 0) {
         throw new TersorError({
           code: 'invalid_argument',
@@ -368,7 +370,16 @@ export class DataSets {
           hint: '0 means all samples.',
         });
       }
-      let chosen = await this.#chosen(of, selection);
+      const none = numbers?.find((number) => !Number.isInteger(number) || number < 0 || number >= of);
+      if (none !== undefined) {
+        throw new TersorError({
+          code: 'invalid_argument',
+          message: `There is no sample ${none}: the ${of} samples have the numbers 0 to ${of - 1}.`,
+          place: 'options.numbers',
+          hint: 'Numbers count in the order of the data set.',
+        });
+      }
+      let chosen = numbers ?? (await this.#chosen(of, selection));
       const heldAside = selection?.part === 'evaluation' ? chosen.length < of : undefined;
       if (limit > 0 && limit < chosen.length) {
         const spread = await this.#chosen(chosen.length, { part: 'calibration', count: limit });
@@ -390,7 +401,7 @@ export class DataSets {
         items: chosen.map((index) => ({ index, label: null, tensors: null })),
       };
     }
-    const whole = options.selection === undefined && (options.limit ?? 0) === 0;
+    const whole = !options.numbers && options.selection === undefined && (options.limit ?? 0) === 0;
     if (whole && !Array.isArray(samples)) return { data: null, total: null, of: null, items: numbered(samples) };
     const all: SentSample[] = [];
     for await (const one of numbered(samples)) all.push(Array.isArray(samples) ? one : withArrays(one, copyOf));

@@ -11,13 +11,12 @@ import {
   button,
   comparison,
   expectQuiet,
-  give,
   openPage,
+  openWith,
   pixelsTooWide,
   plain,
   region,
   runDemo,
-  untilCanQuantize,
   untilDone,
   untilMeasured,
   useSite,
@@ -41,10 +40,8 @@ let visit;
 
 describe.each(viewports)('$width pixels, 300 operators', (viewport) => {
   it('E.3 row 9: says stage, share, time and samples per second, and in the title while another tab is in front', async () => {
-    visit = await openPage(site, { viewport });
+    visit = await openWith(site, { viewport }, deep, arrays);
     const { page, context } = visit;
-    await give(page, deep, ...arrays);
-    await untilCanQuantize(page);
     await page.evaluate(() => {
       window.seen = { titles: new Set(), lines: new Set(), stages: new Set(), rates: new Set() };
       const look = () => {

@@ -10,6 +10,7 @@ import {
   expectQuiet,
   give,
   openPage,
+  openWith,
   pixelsTooWide,
   plain,
   region,
@@ -22,10 +23,9 @@ const site = useSite();
 
 it('E.3 row 5: shows the model’s card before any work, with an operator that cannot run and what will happen', async () => {
   for (const viewport of viewports) {
-    const visit = await openPage(site, { viewport });
+    const visit = await openWith(site, { viewport }, ['odd.onnx', withOddOperator()]);
     const { page, context } = visit;
     const model = region(page, 'Model');
-    await give(page, ['odd.onnx', withOddOperator()]);
     await model.getByText('odd_one').waitFor();
     const facts = plain(await model.locator('dl.facts').innerText());
     expect(facts).toMatch(/opset 13/);

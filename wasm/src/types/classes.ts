@@ -198,6 +198,8 @@ export interface CompareOptions extends SampleOptions {
 }
 
 export interface RunOptions extends SampleOptions {
+  /** These samples, by their numbers in the data set's order, in place of a selection. */
+  readonly numbers?: readonly number[] | undefined;
   readonly selection?: Selection | undefined;
   /** Use at most so many of the selected samples, spread evenly; 0, the default, means all. */
   readonly limit?: number | undefined;

@@ -6,7 +6,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { answered, className } from '../job/answers';
 import { resultOf } from '../job/configurations';
-import { topFive, type TopFive } from '../job/looked';
+import { topFive, type TopFive } from '../job/likeliest';
 import { problemOf } from '../job/problem';
 import { looksAt, preprocessing, result, running, samples } from '../job/state';
 import { percent } from '../numbers';
@@ -65,7 +65,7 @@ export function Closer({ number }: { readonly number: number | null }) {
   if (fault) return <p class="soft">The likeliest classes could not be shown: {fault}</p>;
   if (!rows) return <p class="soft">Running the samples …</p>;
   const five = rows[Math.min(at, rows.length - 1)];
-  if (!five) return <p class="soft">This sample is part of a file, and is not run by itself.</p>;
+  if (!five) return null;
   const row = answered().find(({ index }) => index === five.index);
   return (
     <div class="closer" data-testid="closer">
