@@ -565,6 +565,8 @@ export const parkedIsOld = computed(() => parkedResult.value !== null && parkedR
 
 /** What the reader looks at: all columns, or float, A or B alone. */
 export const looksAt = signal<'all' | 'F' | Letter>('all');
+/** Pictures and lists on the page that follow it, besides the table of everything. */
+export const followers = signal(0);
 
 /** What the opened recipe is called, where it was made for another model than the open one. */
 export const foreignRecipe = computed(() => {

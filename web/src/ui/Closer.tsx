@@ -8,19 +8,19 @@ import { answered, className } from '../job/answers';
 import { resultOf } from '../job/configurations';
 import { topFive, type TopFive } from '../job/likeliest';
 import { problemOf } from '../job/problem';
-import { looksAt, preprocessing, result, running, samples } from '../job/state';
+import { preprocessing, result, running, samples } from '../job/state';
 import { percent } from '../numbers';
-import { nameOf, WorstSlider } from './Divided';
+import { nameOf, useLooks, WorstSlider } from './Divided';
 import { Sample } from './Pictures';
 
 /** Samples gone through: each is run in float and in every configuration again. */
 const mostLookedAt = 24;
 
 function Classes({ five, label }: { readonly five: TopFive; readonly label: number | null }) {
-  const looks = looksAt.value;
+  const looks = useLooks();
   const shown = (['F', 'A', 'B'] as const).filter((which) => five.of[which] && (looks === 'all' || looks === which));
   return (
-    <div class="top-five" data-looks>
+    <div class="top-five">
       {shown.map((which) => (
         <table key={which} class="figures">
           <caption>{nameOf(which)}</caption>

@@ -4,10 +4,10 @@
 // over the samples, the worst first.
 
 import { batch, signal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 
 import type { DrawnFigure, Which } from '../job/drawings';
-import { looksAt, parked } from '../job/state';
+import { followers, looksAt, parked } from '../job/state';
 import { percent } from '../numbers';
 import { Pixels } from './Pixels';
 
@@ -19,6 +19,15 @@ function moveTo(part: number): void {
     floatPart.value = Math.min(100, Math.max(0, Math.round(part)));
     looksAt.value = 'all';
   });
+}
+
+/** What the reader looks at, for a part that follows it while it is on the page. */
+export function useLooks() {
+  useEffect(() => {
+    ++followers.value;
+    return () => --followers.value;
+  }, []);
+  return looksAt.value;
 }
 
 /** What float and configurations are called; there is no A where there is no B. */
@@ -53,7 +62,7 @@ function Picture(props: { readonly index: number; readonly figure: DrawnFigure; 
 export function Divided(props: { readonly index: number; readonly float: DrawnFigure; readonly other: DrawnFigure }) {
   const { index, float, other } = props;
   const frame = useRef<HTMLDivElement>(null);
-  const looks = looksAt.value;
+  const looks = useLooks();
   const part = looks === 'all' ? floatPart.value : looks === 'F' ? 100 : 0;
   const follow = ({ clientX }: PointerEvent) => {
     const { left = 0, width = 1 } = frame.current?.getBoundingClientRect() ?? {};
@@ -81,7 +90,6 @@ export function Divided(props: { readonly index: number; readonly float: DrawnFi
     <div
       ref={frame}
       class="divided"
-      data-looks
       onPointerDown={(event) => {
         if (event.button !== 0) return;
         event.currentTarget.setPointerCapture(event.pointerId);

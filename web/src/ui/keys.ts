@@ -3,7 +3,7 @@
 import { lookAt } from '../job/compare';
 import { redo, undo } from '../job/history';
 import { cancel } from '../job/quantize';
-import { isUnsaved, openLayer, openRegions, result, run, showAtLeast, view, views } from '../job/state';
+import { followers, isUnsaved, openLayer, openRegions, result, run, showAtLeast, view, views } from '../job/state';
 import { openDialog } from './Dialogs';
 import { singleKeys } from './single_keys';
 import { chooseFiles } from './files';
@@ -80,8 +80,7 @@ export function listenForKeys(): void {
       } else if (event.key === 'v' && result.value) {
         view.value = views[(views.indexOf(view.value) + 1) % views.length] ?? 'answer';
       } else if (['0', '1', '2', '3'].includes(event.key) && result.value) {
-        // pictures that stand there follow
-        if (!document.querySelector('[data-looks]')) showAtLeast('everything');
+        if (followers.value === 0) showAtLeast('everything');
         lookAt((['all', 'F', 'A', 'B'] as const)[Number(event.key)] ?? 'all');
       } else if (event.key === '?') {
         openDialog('keys');
