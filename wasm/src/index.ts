@@ -87,6 +87,7 @@ export type {
   Histogram,
   ImageSample,
   Interval,
+  LabelOrder,
   Labels,
   Layer,
   LayerActivation,

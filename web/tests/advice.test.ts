@@ -83,6 +83,7 @@ function factsOf(given: Given): Facts {
     interval: { lower: 0.85, upper: 0.94, level: 0.95 },
     chance: 0.1,
     label_shift: null,
+    label_order: null,
     answers: null,
     agreement: null,
     ...given.float,
@@ -605,7 +606,6 @@ it('takes another order of the classes for the cause only where no other preset 
   const order = {
     outputs: new Map([[0, 1]]),
     correct: 90,
-    heldCorrect: 88,
     before: 18,
     count: 100,
     preset: null,

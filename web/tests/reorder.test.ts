@@ -7,11 +7,10 @@ import { redo, undo, undoLabel } from '../src/job/history';
 import { addArrivals } from '../src/job/load';
 import { currentStop, goOnAnyway, quantize } from '../src/job/quantize';
 import { isDoubtful } from '../src/job/reorder';
-import { wilson } from '../src/job/label_order';
 import { setPreprocessing } from '../src/job/load';
 import * as state from '../src/job/state';
 import { wordOf } from '../src/job/verdict';
-import { behaviour } from './double';
+import { behaviour, wilson } from './double';
 import { file, firstVisit, pictures, settled } from './helpers';
 
 /** Ten folders whose names sort otherwise than the outputs. */
@@ -100,9 +99,9 @@ it('says nothing of a file while float accuracy is one that no trained model has
   if (!done) throw new Error('no result');
   expect(wordOf(done)).toMatchObject({ title: 'First get float right', isFit: false, isOfFile: false });
   expect(wordOf(done)?.reason).toMatch(/^Float accuracy is 10\.00.%, and no figure .* Tried: /);
-  expect(
-    wordOf({ ...done, float: { ...done.float, interval: { ...wilson(70, 80), level: 0.95 }, value: 0.9 } })?.title,
-  ).toBe('Usable with care');
+  expect(wordOf({ ...done, float: { ...done.float, interval: wilson(70, 80), value: 0.9 } })?.title).toBe(
+    'Usable with care',
+  );
 });
 
 it('asks nothing of samples whose labels the page does not know', async () => {
@@ -136,7 +135,7 @@ it('takes folders that are called by numbers of outputs for these', async () => 
 
 it('knows which accuracies no trained model has', () => {
   const doubtful = (right: number, count: number, chance: number) =>
-    isDoubtful({ value: right / count, chance, count, interval: { ...wilson(right, count), level: 0.95 } } as never);
+    isDoubtful({ value: right / count, chance, count, interval: wilson(right, count) } as never);
   expect(doubtful(23, 128, 0.1)).toBe(true);
   expect(doubtful(40, 128, 0.1)).toBe(false);
   expect(doubtful(2, 100, 0.001)).toBe(true);

@@ -78,7 +78,7 @@ std::shared_ptr<const samples::DataSet> read_as_labels_say(std::shared_ptr<const
   if (!quiet)
     print_error("note: preprocessing \"%s\", tried on samples with labels: %s\n", best.name.c_str(),
                 trial->text().c_str());
-  if (!quiet && trial->is_chance())
+  if (!quiet && trial->is_chance() && best.reordered == 0)
     print_error(
         "note: no preset is right more often than guessing; check the class folders, or describe the "
         "preprocessing in a JSON file (--preprocessing)\n");

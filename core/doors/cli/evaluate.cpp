@@ -10,6 +10,7 @@
 #include "core/cli/progress_line.h"
 #include "core/native/evaluate_samples.h"
 #include "core/native/workers.h"
+#include "core/report/label_order_remark.h"
 #include "core/simulate/program.h"
 #include "core/tflite/integer_model.h"
 
@@ -27,6 +28,10 @@ struct EvaluateOptions {
   Workforce workforce{0, progress_line()};
   bool json = false;
 };
+
+void print_remark(const Diagnostic& remark) {
+  print_error("note: %s: %s %s\n", remark.place.c_str(), remark.message.c_str(), remark.hint.c_str());
+}
 
 SampleEvaluation evaluate_model(const EvaluateOptions& options) {
   ModelFile file = open_runnable_model(options.model);
@@ -49,8 +54,11 @@ SampleEvaluation evaluate_model(const EvaluateOptions& options) {
     print_error("note: --labels: they are not used, for answers are counted without labels\n");
   const std::vector<int64_t> labels =
       labelled ? open_labels(options.data, *data, options.group) : std::vector<int64_t>();
-  return evaluate_samples({program, reference, metric, options.group}, data, labels,
-                          chosen_samples(options.data, *data, options.group), options.workforce);
+  SampleEvaluation outcome = evaluate_samples({program, reference, metric, options.group}, data, labels,
+                                              chosen_samples(options.data, *data, options.group), options.workforce);
+  if (const auto remark = report::label_order_remark(outcome.result, *data, labels); remark && !options.json)
+    print_remark(*remark);
+  return outcome;
 }
 
 void print_text(const SampleEvaluation& outcome) {

@@ -31,6 +31,7 @@
 #include "core/native/make_report.h"
 #include "core/native/size_text.h"
 #include "core/onnx/usage_notes.h"
+#include "core/report/label_order_remark.h"
 #include "core/report/range_remarks.h"
 #include "core/report/report_of.h"
 #include "core/simulate/program.h"
@@ -269,7 +270,7 @@ void print_notes(const std::vector<Diagnostic>& notes) {
 
 void print_labels_note(const report::Report& report) {
   for (const Diagnostic& one : report.diagnostics)
-    if (one.code == kLabelsNotCounted) print_notes({one});
+    if (one.code == kLabelsNotCounted || one.code == report::kLabelsReordered) print_notes({one});
 }
 
 /// The report that an answer is said from where nobody asked for one. Absent where it fails, for the file is written

@@ -9,6 +9,7 @@
 #include "core/native/own_figures.h"
 #include "core/report/guess_remark.h"
 #include "core/report/histogram_view.h"
+#include "core/report/label_order_remark.h"
 #include "core/report/report_of.h"
 #include "core/report/saturation_remark.h"
 #include "core/samples/sample_digest.h"
@@ -69,6 +70,8 @@ void add_evaluation(const ReportRequest& request, simulate::Profile profile, con
   try {
     auto in_float = evaluated(job.opened->model), quantized = evaluated(result.model);
     quantized.agreement = evaluate::agreement(in_float, quantized);
+    if (auto remark = report::label_order_remark(in_float, *data, request.labels))
+      report.diagnostics.push_back(std::move(*remark));
     report.evaluation = {std::move(in_float), std::move(quantized)};
   } catch (const Error& error) {
     if (error.code != ErrorCode::kInvalidLabels && error.code != ErrorCode::kInvalidArgument) throw;

@@ -478,6 +478,12 @@ void look_at_float(const evaluate::EvaluationResult& exact, Verdict& verdict) {
   if (exact.label_shift)
     verdict.causes.push_back("The labels are off by one: with " + std::string(*exact.label_shift > 0 ? "+1" : "-1") +
                              " added to each, the float model is right far more often. Set label_offset.");
+  else if (exact.label_order)
+    verdict.causes.push_back(
+        "The labels look like a reordering of the model's outputs: " + percent(*exact.value) + " -> " +
+        percent(static_cast<double>(exact.label_order->correct) / static_cast<double>(exact.count)) +
+        " of the answers are right with the classes in another order. Check a few samples, and "
+        "put that right first (label_order in the report).");
   else if (exact.interval && exact.chance && exact.count >= kEnoughAnswers && exact.interval->lower <= *exact.chance)
     verdict.causes.push_back("The float model itself is no better than guessing on these labels (" +
                              percent(*exact.value) + "): check the preprocessing and the labels first.");

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "core/base/json.h"
+#include "core/evaluate/interval.h"
+#include "core/evaluate/label_order.h"
 #include "core/run/program.h"
 #include "core/samples/fixed_batch.h"
 #include "core/samples/graph_preset.h"
@@ -19,6 +21,8 @@ namespace {
 constexpr int64_t kMostSamples = 32, kFewestTried = 8;
 /// Where so many hardly tell two presets apart.
 constexpr int64_t kMoreSamples = 128;
+/// Of the way from guessing to all right, less than which no trained model has.
+constexpr double kLeastOfTrained = 0.25;
 /// Multiply-adds that one preset may take.
 constexpr int64_t kMostWork = int64_t{10} << 30;
 
@@ -33,6 +37,7 @@ std::vector<int64_t> samples_for(const run::Program& program, const samples::Dat
 /// How often the answers are right by class number, and how often with 1 added.
 struct Right {
   int64_t as_they_are = 0, one_more = 0;
+  std::vector<evaluate::LabelledAnswer> answers = {};
 };
 
 class PreprocessingTrier {
@@ -72,9 +77,11 @@ class PreprocessingTrier {
     const auto right = count(preprocessing);
     if (!right) return false;
     trial_.tried.push_back({name, preprocessing, right->as_they_are});
+    answers_.push_back(right->answers);
     if (right->one_more > right->as_they_are) {
       preprocessing.label_offset = 1;
       trial_.tried.push_back({name + ", class numbers + 1", preprocessing, right->one_more});
+      answers_.emplace_back();
     }
     return true;
   }
@@ -94,6 +101,7 @@ class PreprocessingTrier {
       const int64_t label = labels_[static_cast<size_t>(sample)];
       right.as_they_are += answer == label ? 1 : 0;
       right.one_more += answer == label + 1 ? 1 : 0;
+      right.answers.push_back({label, answer});
     }
     return right;
   }
@@ -111,9 +119,11 @@ class PreprocessingTrier {
     std::vector<int64_t> more = samples_for(runner_.program(), data_, kMoreSamples);
     if (more.size() <= chosen_.size()) return;
     chosen_ = std::move(more);
-    for (TriedPreprocessing& one : trial_.tried) {
+    for (size_t k = 0; k < trial_.tried.size(); ++k) {
+      TriedPreprocessing& one = trial_.tried[k];
       const auto right = count(one.preprocessing);
       if (right) one.right = one.preprocessing.label_offset == 1 ? right->one_more : right->as_they_are;
+      if (right && !answers_[k].empty()) answers_[k] = right->answers;
     }
     trial_.samples = static_cast<int64_t>(chosen_.size());
     settle();
@@ -129,6 +139,23 @@ class PreprocessingTrier {
     }
     trial_.best = best;
     if (trial_.tried[best].right < trial_.tried[0].right + margin || trial_.is_chance()) trial_.best = 0;
+    settle_in_any_order();
+  }
+
+  /// Folders in another order than the outputs hide which preset is right.
+  void settle_in_any_order() {
+    const double chance = 1 / static_cast<double>(std::max<int64_t>(trial_.classes, 1));
+    const double most = evaluate::wilson_interval(trial_.tried[trial_.best].right, trial_.samples).upper;
+    if (most > chance + kLeastOfTrained * (1 - chance)) return;
+    for (size_t k = 0; k < trial_.tried.size(); ++k) {
+      const auto order = evaluate::find_label_order(answers_[k]);
+      if (!order) continue;
+      trial_.tried[k].reordered = order->held_correct;
+      const TriedPreprocessing& kept = trial_.tried[trial_.best];
+      const double bar =
+          static_cast<double>(std::max(kept.right, kept.reordered)) / static_cast<double>(trial_.samples);
+      if (k > 0 && order->interval.lower > std::max(0.5, bar)) trial_.best = k;
+    }
   }
 
   const samples::DataSet& data_;
@@ -136,6 +163,7 @@ class PreprocessingTrier {
   const std::vector<int64_t> labels_;
   std::vector<int64_t> chosen_;
   PreprocessingTrial trial_;
+  std::vector<std::vector<evaluate::LabelledAnswer>> answers_;  // of each that was tried with the classes as they are
 };
 
 std::vector<const TriedPreprocessing*> best_first(const PreprocessingTrial& trial) {
@@ -153,13 +181,17 @@ std::string PreprocessingTrial::text() const {
   for (const TriedPreprocessing* one : order) {
     text += (text.empty() ? "" : "; ") + one->name + ": " + std::to_string(one->right);
     if (one == order[0]) text += " of " + std::to_string(samples) + " right";
+    if (one->reordered > 0) text += ", with the classes in another order " + std::to_string(one->reordered);
   }
   return text;
 }
 
 Json to_json(const PreprocessingTrial& trial) {
   Json tried = Json::array();
-  for (const TriedPreprocessing* one : best_first(trial)) tried.push_back({{"name", one->name}, {"right", one->right}});
+  for (const TriedPreprocessing* one : best_first(trial)) {
+    tried.push_back({{"name", one->name}, {"right", one->right}});
+    if (one->reordered > 0) tried.back()["reordered"] = one->reordered;
+  }
   return {{"best", trial.tried[trial.best].name},
           {"samples", trial.samples},
           {"is_chance", trial.is_chance()},

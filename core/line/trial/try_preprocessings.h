@@ -20,6 +20,7 @@ struct TriedPreprocessing {
   std::string name;  // "imagenet", "unit, BGR", "signed, class numbers + 1"
   samples::Preprocessing preprocessing;
   int64_t right = 0;
+  int64_t reordered = 0;  // with the classes in another order, where one was looked for and found
 };
 
 /// The result of trying preprocessings; `best` is an index into `tried`.
@@ -36,13 +37,15 @@ struct PreprocessingTrial {
 };
 
 /// {"best": "imagenet", "samples": 32, "is_chance": false, "tried": [{"name": "imagenet", "right": 30}, ...]}, in
-/// descending order of right answers.
+/// descending order of right answers; "reordered" where that is not 0.
 Json to_json(const PreprocessingTrial& trial);
 
 /// Tries the presets, then BGR if the best preset takes three channels. Each is tried with the class numbers as they
 /// are and with 1 added ("background" first). It uses 32 samples, as few as 8 for large models, and up to 128 if these
 /// hardly separate the best candidates. The guess stays unless another candidate is right on at least max(2,
-/// samples / 16) more samples. RGB stays against BGR by the same rule.
+/// samples / 16) more samples. RGB stays against BGR by the same rule. Where the best is right less often than any
+/// trained model would be, each is judged in the order of the classes that fits it best (evaluate::find_label_order()),
+/// and one that is right for most samples in such an order, and significantly more often than the best, is taken.
 ///
 /// Returns nothing if there is nothing to try. That is the case without pictures, with a given preprocessing, without
 /// classes, or with several inputs. It is also the case if the output is not a score per class, or if the model cannot

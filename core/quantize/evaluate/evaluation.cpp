@@ -220,6 +220,10 @@ EvaluationResult Evaluation::counted(const std::vector<Record>& records) const {
     });
     if (wilson_interval(shifted, result.count).lower > result.interval->upper) result.label_shift = shift;
   }
+  std::vector<LabelledAnswer> labelled;
+  for (const Record& record : records)
+    if (record.label >= 0) labelled.push_back({record.label, record.answer});
+  if (metric_ == Metric::kTop1) result.label_order = find_label_order(labelled);
   if (classes_ > 0) result.chance = (metric_ == Metric::kTop5 ? 5.0 : 1.0) / static_cast<double>(classes_);
   return result;
 }

@@ -18,6 +18,7 @@
 #include "core/base/fields.h"
 #include "core/base/names.h"
 #include "core/evaluate/interval.h"
+#include "core/evaluate/label_order.h"
 #include "core/tensor/tensor.h"
 
 namespace tersor::evaluate {
@@ -51,6 +52,7 @@ struct EvaluationResult {
   std::optional<Interval> interval;
   std::optional<double> chance;
   std::optional<int64_t> label_shift;
+  std::optional<LabelOrder> label_order;
   std::optional<Agreement> agreement;
   std::optional<std::vector<int64_t>> answers;  // in the order of the samples; -1: an output is not a number
 
@@ -64,6 +66,8 @@ struct EvaluationResult {
         field("chance", &EvaluationResult::chance, "What guessing reaches, 0 to 1; null without labels."),
         field("label_shift", &EvaluationResult::label_shift,
               "1 or -1 where that, added to every label, would make significantly more answers right; else null."),
+        field("label_order", &EvaluationResult::label_order,
+              "The order of the classes that makes significantly more answers right; null where there is none."),
         field("agreement", &EvaluationResult::agreement, "Same answer as the reference; null without one."),
         field("answers", &EvaluationResult::answers,
               "Index of the largest output by sample; null where that says nothing."));

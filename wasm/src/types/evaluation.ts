@@ -11,6 +11,20 @@ export interface Interval {
   readonly level: number;
 }
 
+/** Another order of the classes than the labels have. */
+export interface LabelOrder {
+  /** Labels that are there, rising. */
+  readonly labels: readonly number[];
+  /** The output that each of them stands for, all different. */
+  readonly outputs: readonly number[];
+  /** Right answers in this order. */
+  readonly correct: number;
+  /** Right answers where each half of the samples is counted in the order that the other half gives. */
+  readonly held_correct: number;
+  /** Wilson score interval of `held_correct`. */
+  readonly interval: Interval;
+}
+
 export interface EvaluationResult {
   readonly metric: Metric;
   /** Samples evaluated. */
@@ -25,6 +39,8 @@ export interface EvaluationResult {
   readonly chance: number | null;
   /** 1 or -1 where that, added to every label, would make significantly more answers right; else null. */
   readonly label_shift: number | null;
+  /** The order of the classes that makes significantly more answers right; null where there is none. */
+  readonly label_order: LabelOrder | null;
   /** Index of the largest output by sample; null where the output is not a list of classes. */
   readonly answers: Int32Array | null;
   /** Numbers of the evaluated samples in their data set, in the order of `answers`; absent where samples streamed in, and in reports. */

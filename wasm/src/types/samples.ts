@@ -158,7 +158,12 @@ export interface PreprocessingTrial {
   readonly samples: number;
   /** None is right more often than guessing. */
   readonly is_chance: boolean;
-  readonly tried: readonly { readonly name: string; readonly right: number }[];
+  /** `reordered`: right with the classes in another order, where one was looked for and found. */
+  readonly tried: readonly {
+    readonly name: string;
+    readonly right: number;
+    readonly reordered?: number | undefined;
+  }[];
 }
 
 export interface SampleInput {

@@ -3,10 +3,9 @@
 // Whether float accuracy is low because the class folders stand in another order than the model's outputs, with the preset and the
 // order of channels that are in force or with others: a wrong order of classes hides which of them is right.
 
-import type { EvaluationResult, Preprocessing, PreprocessingPreset } from 'tersor';
+import type { EvaluationResult, LabelOrder, Preprocessing, PreprocessingPreset } from 'tersor';
 
 import type { Inputs } from './inputs';
-import { findLabelOrder, wilson, type LabelOrder } from './label_order';
 import * as state from './state';
 
 /** A sample whose answer is that of its folder in the order that was found. */
@@ -17,7 +16,14 @@ export interface OrderExample {
   readonly output: number;
 }
 
-export interface FoundOrder extends LabelOrder {
+export interface FoundOrder {
+  /** The output of each label that is there. */
+  readonly outputs: ReadonlyMap<number, number>;
+  /** Right answers with these labels. */
+  readonly correct: number;
+  /** Right answers with the labels as they are. */
+  readonly before: number;
+  readonly count: number;
   /** The preprocessing with which it was found, where that is not the one in force; its words for a person. */
   readonly preset: { readonly words: string; readonly preprocessing: Preprocessing } | null;
   readonly examples: readonly OrderExample[];
@@ -36,18 +42,16 @@ function labelsInForce(): readonly number[] | null {
   return Array.isArray(labels) ? (labels as number[]).map((label) => label + offset) : null;
 }
 
-function orderIn(result: EvaluationResult, labels: readonly number[]): LabelOrder | null {
-  const { answers, samples } = result;
-  if (!answers || samples?.length !== answers.length) return null;
-  return findLabelOrder(samples.map((sample, k) => ({ label: labels[sample] ?? -1, answer: answers[k] ?? -1 })));
-}
-
 /** One sample of each folder that changes its output, as far as there are. */
-function examplesOf(order: LabelOrder, result: EvaluationResult, labels: readonly number[]): OrderExample[] {
+function examplesOf(
+  outputs: FoundOrder['outputs'],
+  result: EvaluationResult,
+  labels: readonly number[],
+): OrderExample[] {
   const byLabel = new Map<number, OrderExample>();
   result.samples?.forEach((sample, k) => {
     const label = labels[sample] ?? -1;
-    const output = order.outputs.get(label);
+    const output = outputs.get(label);
     if (output === undefined || output === label || byLabel.has(label) || result.answers?.[k] !== output) return;
     byLabel.set(label, { sample, folder: state.folderOfLabel(label) ?? String(label), output });
   });
@@ -56,7 +60,6 @@ function examplesOf(order: LabelOrder, result: EvaluationResult, labels: readonl
 
 interface Candidate {
   readonly result: EvaluationResult;
-  readonly order: LabelOrder | null;
   readonly preset: FoundOrder['preset'];
 }
 
@@ -80,17 +83,16 @@ function otherWays(): NonNullable<FoundOrder['preset']>[] {
 }
 
 async function tryWay(
-  { model, set }: Inputs,
+  { model, set, labels }: Inputs,
   preset: NonNullable<FoundOrder['preset']>,
-  labels: readonly number[],
   signal: AbortSignal,
 ): Promise<Candidate> {
-  const result = await model.handle.evaluate(set.files, null, {
+  const result = await model.handle.evaluate(set.files, labels, {
     signal,
     preprocessing: preset.preprocessing,
     selection: { part: 'calibration', count: triedSamples },
   });
-  return { result, order: orderIn(result, labels), preset };
+  return { result, preset };
 }
 
 /** The order of the classes that explains the answers, where one does significantly better than the one that stands. */
@@ -101,22 +103,23 @@ export async function findOrder(
 ): Promise<FoundOrder | null> {
   const labels = labelsInForce();
   if (!labels || float.metric !== 'top1') return null;
-  const candidates: Candidate[] = [{ result: float, order: orderIn(float, labels), preset: null }];
+  const candidates: Candidate[] = [{ result: float, preset: null }];
   const isPicture = state.preview.value?.picture != null;
-  if (isPicture && (candidates[0]?.order || isDoubtful(float)))
-    for (const way of otherWays()) candidates.push(await tryWay(inputs, way, labels, signal));
-  const share = ({ order }: Candidate) => (order ? order.heldCorrect / order.count : 0);
-  // of several presets one may seem to fit by chance: it has to be right for most samples (95 %)
-  const mostly = ({ order, preset }: Candidate) =>
-    !order || !preset || wilson(order.heldCorrect, order.count).lower > 0.5;
-  // the preset in force stays unless another one is significantly better
-  const best = candidates
-    .filter(mostly)
-    .reduce((kept, one) =>
-      one.order && (!kept.order || wilson(one.order.heldCorrect, one.order.count).lower > share(kept)) ? one : kept,
-    );
-  if (!best.order) return null;
-  return { ...best.order, preset: best.preset, examples: examplesOf(best.order, best.result, labels) };
+  if (isPicture && (float.label_order || isDoubtful(float)))
+    for (const way of otherWays()) candidates.push(await tryWay(inputs, way, signal));
+  // the preset in force stays unless another one is significantly better; of several one may seem to fit by chance: it has to be right
+  // for most samples (95 %)
+  let best: (Candidate & { readonly order: LabelOrder }) | null = null;
+  for (const { result, preset } of candidates) {
+    const order = result.label_order;
+    const bar = best ? best.order.held_correct / best.result.count : 0;
+    if (order && (!preset || order.interval.lower > Math.max(0.5, bar))) best = { result, preset, order };
+  }
+  if (!best) return null;
+  const { order, result, preset } = best;
+  const outputs = new Map(order.labels.map((label, k) => [label, order.outputs[k] ?? label]));
+  const [before, count] = [result.correct ?? 0, result.count];
+  return { outputs, correct: order.correct, before, count, preset, examples: examplesOf(outputs, result, labels) };
 }
 
 /** Fewer answers do not tell chance from a weak model. */

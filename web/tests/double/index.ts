@@ -175,7 +175,7 @@ function preprocessing(name: t.PreprocessingPreset): t.Preprocessing {
   return { resize: { mode: 'none' }, crop: 'none', channels: 'RGB', layout: 'NCHW', label_offset: 0, ...presets[name] };
 }
 
-function wilson(correct: number, n: number): t.Interval {
+export function wilson(correct: number, n: number): t.Interval {
   const z = 1.96;
   const p = correct / n;
   const middle = (p + (z * z) / (2 * n)) / (1 + (z * z) / n);
@@ -193,9 +193,26 @@ function evaluation(share: number, n: number, reference: t.EvaluationResult | un
     interval: behaviour.labelled ? wilson(correct, n) : null,
     chance: behaviour.labelled ? 0.1 : null,
     label_shift: null,
+    label_order: null,
     answers: new Int32Array(n),
     samples: Array.from({ length: n }, (_, k) => k),
     agreement: reference ? { same: Math.round(0.989 * n), count: n } : null,
+  };
+}
+
+/** Where every label has one answer, and no other label has it. */
+function orderOf(answers: readonly (readonly [number, number])[]): t.LabelOrder | null {
+  const outputs = new Map(answers);
+  if (answers.some(([label, answer]) => outputs.get(label) !== answer)) return null;
+  if (new Set(outputs.values()).size < outputs.size) return null;
+  const labels = [...outputs.keys()].sort((a, b) => a - b);
+  const correct = answers.length;
+  return {
+    labels,
+    outputs: labels.map((label) => outputs.get(label) ?? label),
+    correct,
+    held_correct: correct,
+    interval: wilson(correct, correct),
   };
 }
 
@@ -223,8 +240,10 @@ function answered(
   );
   const correct = chosen.filter((k, at) => labelOf(k) === answers[at]).length;
   const base = evaluation(correct / chosen.length, chosen.length, options.reference);
+  const orders = chosen.map((k, at) => [labelOf(k), answers[at] ?? -1] as const);
   return {
     ...base,
+    label_order: correct < chosen.length ? orderOf(orders) : null,
     ...(labels === null ? { metric: 'answers', value: null, interval: null } : {}),
     answers,
     samples: chosen,
