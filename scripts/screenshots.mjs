@@ -12,7 +12,10 @@ import { browserPath } from '../tests/browser/browser_path.mjs';
 import { serve } from './serve.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const [folder = join(root, 'build/screenshots'), ...wanted] = process.argv.slice(2);
+const isForDocs = process.argv[2] === '--docs';
+const [folder = join(root, 'build/screenshots'), ...wanted] = isForDocs
+  ? [join(root, 'docs/page')]
+  : process.argv.slice(2);
 const widths = [360, 768, 1440];
 const themes = ['light', 'dark'];
 
@@ -27,8 +30,8 @@ const give = (page, ...files) =>
     .getByLabel('Model and samples')
     .setInputFiles(files.map((file) => (typeof file === 'string' ? join(root, file) : file)));
 
-async function opened(address = '') {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+async function opened(address = '', options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   const page = await context.newPage();
   await page.addInitScript(
     () => localStorage.getItem('tersor-view') ?? localStorage.setItem('tersor-view', 'everything'),
@@ -56,6 +59,30 @@ async function picture(page, state, fullPage = true) {
 const done = (page) => page.locator('.region-results .with-sign').waitFor({ timeout: 120_000 });
 const demoModel = 'web/public/demo/model.onnx';
 const demoSamples = 'web/public/demo/samples.zip';
+
+if (isForDocs) {
+  const devices = [
+    { viewport: { width: 1440, height: 1050 } },
+    { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+  ];
+  for (const device of devices)
+    for (const colorScheme of themes) {
+      const page = await opened('', { ...device, colorScheme, reducedMotion: 'reduce' });
+      await button(page, 'Try the demo').click();
+      await done(page);
+      for (const state of ['Answer', 'Why', 'Everything']) {
+        await page.getByRole('radio', { name: state }).check();
+        await page.evaluate(() => scrollTo(0, 0));
+        const name = `${state.toLowerCase()}-${device.viewport.width}-${colorScheme}.png`;
+        await page.screenshot({ path: join(folder, name) });
+        console.log(name);
+      }
+      await page.context().close();
+    }
+  await browser.close();
+  await server.close();
+  process.exit();
+}
 
 const first = await opened();
 await picture(first, 'landing');
