@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Firefox and WebKitGTK, where they are installed, as far as the tests need them: go to an address, and run a script there. Firefox is
-// spoken to by Marionette, WebKitGTK by WebDriver: what each brings along, so that nothing has to be downloaded.
+// Firefox and WebKitGTK, where they are installed, as far as the tests need them: go to an address, run a script there, and use mouse
+// and keys as WebDriver's actions say. Firefox is spoken to by Marionette, WebKitGTK by WebDriver: what each brings along, so that nothing has to be downloaded.
 
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -108,6 +108,7 @@ async function openFirefox() {
       const asked = { script: awaited(script), args: [], sandbox: null };
       return valueOf((await session.call('WebDriver:ExecuteAsyncScript', asked)).value);
     },
+    act: (actions) => session.call('WebDriver:PerformActions', { actions }),
     async close() {
       session.close();
       await browser.end();
@@ -160,6 +161,7 @@ async function openWebKit() {
     go: (url) => call('POST', `${session}/url`, { url }),
     run: async (script) =>
       valueOf(await call('POST', `${session}/execute/async`, { script: awaited(script), args: [] })),
+    act: (actions) => call('POST', `${session}/actions`, { actions }),
     async close() {
       await call('DELETE', session).catch(() => undefined);
       await driver.end();
