@@ -342,6 +342,7 @@ class Quantized implements t.QuantizedResult {
       training: null,
       verdict: null,
       comparison: null,
+      metric: null,
       evaluation: { float: null, quantized: null },
       samples: { calibration, evaluation: 0, held_aside: true },
       diagnostics: [],
@@ -381,6 +382,7 @@ class Quantized implements t.QuantizedResult {
       ],
       unusual_samples: [],
       agreement: { same: n, count: n },
+      without_vnni: null,
       saturation: [],
       float_sums: [],
       layers: Array.from({ length: behaviour.layers }, (_, k) =>
