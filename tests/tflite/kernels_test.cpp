@@ -54,10 +54,13 @@ NetworkTensor read_tensor(const std::string& text) {
   tensor.dtype = type == "int8"    ? DType::kInt8
                  : type == "int16" ? DType::kInt16
                  : type == "int32" ? DType::kInt32
+                 : type == "int64" ? DType::kInt64
                                    : DType::kFloat32;
   if (tensor.is_variable) return tensor;
   if (type == "int8") tensor.data = read_elements<int8_t>(line, tensor.full_shape());
+  if (type == "int16") tensor.data = read_elements<int16_t>(line, tensor.full_shape());
   if (type == "int32") tensor.data = read_elements<int32_t>(line, tensor.full_shape());
+  if (type == "int64") tensor.data = read_elements<int64_t>(line, tensor.full_shape());
   if (type == "float32") tensor.data = read_elements<float>(line, tensor.full_shape());
   return tensor;
 }
@@ -104,7 +107,7 @@ std::vector<Case> cases() {
 
 TEST_CASE("kernels give what tflite-micro gives") {
   const std::vector<Case> all = cases();
-  REQUIRE(all.size() >= 70);
+  REQUIRE(all.size() >= 115);
   for (const Case& one : all) {
     KernelCall call{one.op, {}, one.tensors.back()};
     for (size_t k = 0; k + 1 < one.tensors.size(); ++k)

@@ -34,6 +34,13 @@ const models = [
   'imagenet-mobilenetv1-025-224',
   'hand-keypoint-mlp',
 ];
+const files = [
+  ...models.map((id) => [id, 'tflite-micro']),
+  ...['mlperf-ic-resnet8', 'mlperf-kws-dscnn', 'mlperf-ad-autoencoder', 'mnist-cntk'].map((id) => [
+    id,
+    'tflite-micro-16x8',
+  ]),
+];
 
 /** 10 log10 of the signal over what differs. */
 const sqnr = (exact, other) => {
@@ -64,13 +71,13 @@ const outputsOf = (folder) =>
     });
 
 describe.skipIf(!here)('.tflite files in their runtimes', () => {
-  test.each(models)('%s', (id) =>
+  test.each(files)('%s for %s', (id, platform) =>
     withFolder(async (folder) => {
       const at = (name) => path.join(folder, name);
       makeSamples(sharedFolder, id, folder);
       const calib = path.join(folder, id, 'calib');
       const onnx = path.join(sharedFolder, 'zoo', id, 'model.onnx');
-      const quantize = ['quantize', onnx, '--data', calib, '--limit', '24', '--platform', 'tflite-micro', '--quiet'];
+      const quantize = ['quantize', onnx, '--data', calib, '--limit', '24', '--platform', platform, '--quiet'];
       run(program, ...quantize, '-o', at('q.tflite'), '--report', at('report.json'));
       const report = JSON.parse(readFileSync(at('report.json'), 'utf8'));
       assert.equal(report.runtime, 'tflite-micro');

@@ -30,7 +30,8 @@ def main(runtime, model, out, samples):
         if scale:
             steps = (x / np.float32(scale)).astype(np.float32)
             codes = np.where(steps >= 0, np.floor(steps.astype(np.float64) + 0.5), np.ceil(steps.astype(np.float64) - 0.5))
-            x = np.clip(codes + zero, -128, 127).astype(np.int8)
+            held = np.iinfo(first['dtype'])
+            x = np.clip(codes + zero, held.min, held.max).astype(first['dtype'])
         x = np.ascontiguousarray(x)
         if runtime == 'micro':
             interpreter.reset()

@@ -214,6 +214,9 @@ class Planner {
         if (in(op, 1).quantization.scale.size() > 1)
           channels = static_cast<int64_t>(in(op, 1).quantization.scale.size());
         break;
+      case Code::kSoftmax:  // two tables of the kernel on int16
+        for (int table = 0; table < 2 && out(op).dtype == DType::kInt16; ++table) take(2 * 513);
+        return;
       case Code::kDepthToSpace:
       case Code::kSpaceToDepth:
         take(4 + 4 * rank);

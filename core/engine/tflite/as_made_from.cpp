@@ -193,21 +193,24 @@ class Fitting {
       const NetworkTensor output = output_of(node);
       const ValueId value = node.outputs[0];
       const auto order = order_of(value);
-      if (!order || output.dtype != DType::kInt8 || output.quantization.scale.size() != 1) continue;
+      const bool is_code = output.dtype == DType::kInt8 || output.dtype == DType::kInt16;
+      if (!order || !is_code || output.quantization.scale.size() != 1) continue;
       const Pair& pair = pairs_.at(value);
       const std::string& name = reference_.name_of(pair.other);
       ValueId codes = value;
       if (*order != plain_order(order->size())) {
-        Node view = between("Transpose", value, graph_.add_unique_value(name + "_quantized_view", DType::kInt8));
+        Node view = between("Transpose", value, graph_.add_unique_value(name + "_quantized_view", output.dtype));
         view.attributes["perm"] = turn_back(*order);
         codes = view.outputs[0];
         shown.push_back(std::move(view));
       }
       Node restored;
       restored.op_type = "DequantizeLinear";
-      const auto zero = static_cast<int8_t>(output.quantization.zero_point[0]);
+      const int64_t zero = output.quantization.zero_point[0];
+      const Tensor zero_point = output.dtype == DType::kInt16 ? Tensor::scalar(static_cast<int16_t>(zero))
+                                                              : Tensor::scalar(static_cast<int8_t>(zero));
       restored.inputs = {codes, graph_.add_initializer(name + "_scale", Tensor::scalar(output.quantization.scale[0])),
-                         graph_.add_initializer(name + "_zero_point", Tensor::scalar(zero))};
+                         graph_.add_initializer(name + "_zero_point", zero_point)};
       restored.outputs = {graph_.add_unique_value(name + "_DequantizeLinear_Output", DType::kFloat32)};
       shown.push_back(std::move(restored));
     }

@@ -29,18 +29,27 @@ int64_t count_of(const Sizes& sizes) {
   return Shape(std::vector<int64_t>(sizes.begin(), sizes.end())).elements();
 }
 
-/// Of int8.
-void need_code(int64_t zero_point) {
-  need(zero_point >= -128 && zero_point <= 127, "A zero point is none of the codes.");
+bool is_code(DType dtype) {
+  return dtype == DType::kInt8 || dtype == DType::kInt16;
 }
 
-void need_codes(const KernelCall& call, size_t k) {
+/// Codes of 16 bits have the zero point 0.
+void need_code(int64_t zero_point, DType dtype) {
+  need(dtype == DType::kInt8 ? zero_point >= -128 && zero_point <= 127 : zero_point == 0,
+       "A zero point is none of the codes, or not the 0 of int16.");
+}
+
+void need_codes(const KernelCall& call, size_t k, DType dtype) {
   need(call.has(k), "It lacks an input.");
-  need(call.in(k).tensor->dtype == DType::kInt8 && call.in(k).value->dtype() == DType::kInt8,
-       "An input that has to be int8 is not.");
+  need(is_code(dtype) && call.in(k).tensor->dtype == dtype && call.in(k).value->dtype() == dtype,
+       "An input is not of the integers that it has to be of.");
   const Quantization& grid = call.in(k).tensor->quantization;
-  need(!grid.scale.empty() && grid.zero_point.size() == grid.scale.size(), "An int8 input has no scale.");
-  need_code(grid.zero_point[0]);
+  need(!grid.scale.empty() && grid.zero_point.size() == grid.scale.size(), "An input of integers has no scale.");
+  need_code(grid.zero_point[0], dtype);
+}
+
+DType first_type(const KernelCall& call) {
+  return call.in(0).tensor->dtype;
 }
 
 /// Whole numbers that the operator reads itself.
@@ -64,18 +73,21 @@ void need_steps(const KernelCall& call) {
 
 /// Weights and bias of operators with output channels.
 void need_weights(const KernelCall& call, int32_t channels, size_t bias = 2) {
-  need_codes(call, 1);
+  need_codes(call, 1, DType::kInt8);
   const size_t scales = call.in(1).tensor->quantization.scale.size();
   need(scales == 1 || scales == static_cast<size_t>(channels), "Its weight has not one scale for each output channel.");
   if (!call.has(bias)) return;
-  need(call.in(bias).value->dtype() == DType::kInt32 && call.in(bias).value->elements() == channels,
-       "Its bias is not int32 with a value for each output channel.");
+  const DType dtype = call.in(bias).value->dtype();
+  const bool wide = first_type(call) == DType::kInt16, by_channel = call.op.code == Code::kDepthwiseConv2d;
+  need(((dtype == DType::kInt32 && !(wide && by_channel)) || (dtype == DType::kInt64 && wide)) &&
+           call.in(bias).value->elements() == channels,
+       "Its bias is not int32, or int64 beside int16, with a value for each output channel.");
 }
 
 void check_convolution(const KernelCall& call, bool depthwise) {
   need_picture(call);
   need_steps(call);
-  need_codes(call, 1);
+  need_codes(call, 1, DType::kInt8);
   const Sizes &x = sizes_of(call.in(0)), &w = sizes_of(call.in(1));
   const int32_t channels = call.output.shape[3];
   need(w.size() == 4 && count_of(w) > 0 && channels > 0, kShapes);
@@ -88,8 +100,8 @@ void check_convolution(const KernelCall& call, bool depthwise) {
 
 void check_transposed_convolution(const KernelCall& call) {
   need_numbers(call, 0);
-  need_codes(call, 1);
-  need_codes(call, 2);
+  need_codes(call, 1, DType::kInt8);
+  need_codes(call, 2, DType::kInt8);
   need_steps(call);
   const Sizes &x = sizes_of(call.in(2)), &w = sizes_of(call.in(1)), &y = call.output.shape;
   need(x.size() == 4 && w.size() == 4 && y.size() == 4 && x[0] == y[0] && w[0] == y[3] && w[3] == x[3] &&
@@ -100,7 +112,7 @@ void check_transposed_convolution(const KernelCall& call) {
 
 void check_pairs(const KernelCall& call) {
   for (const size_t k : {size_t{0}, size_t{1}}) {
-    need_codes(call, k);
+    need_codes(call, k, first_type(call));
     const Sizes &from = sizes_of(call.in(k)), &to = call.output.shape;
     need(from.size() <= to.size(), kShapes);
     for (size_t back = 1; back <= from.size(); ++back) {
@@ -111,7 +123,7 @@ void check_pairs(const KernelCall& call) {
 }
 
 void check_matrices(const KernelCall& call) {
-  need_codes(call, 1);
+  need_codes(call, 1, first_type(call));
   const Sizes &a = sizes_of(call.in(0)), &b = sizes_of(call.in(1)), &y = call.output.shape;
   need(a.size() >= 2 && b.size() >= 2 && a.size() <= y.size() && b.size() <= y.size(), kShapes);
   const auto back = [](const Sizes& sizes, size_t k) { return sizes[sizes.size() - k]; };
@@ -179,7 +191,7 @@ void check_concatenation(const KernelCall& call) {
   need(axis >= 0 && axis < rank, "Its axis is out of range.");
   int64_t along = 0;
   for (size_t k = 0; k < call.inputs.size(); ++k) {
-    need_codes(call, k);
+    need_codes(call, k, first_type(call));
     Sizes part = sizes_of(call.in(k));
     need(part.size() == y.size(), kShapes);
     along += part[static_cast<size_t>(axis)];
@@ -219,7 +231,7 @@ void check_lstm(const KernelCall& call) {
   need(call.has(kLstmState) && call.has(kLstmCell), "It has no state.");
   for (size_t gate = 0; gate < kLstmGates; ++gate) {
     for (const auto& [first, depth] : {std::pair{kLstmWeights, x[2]}, {kLstmStateWeights, y[2]}}) {
-      need_codes(call, first + gate);
+      need_codes(call, first + gate, DType::kInt8);
       need(sizes_of(call.in(first + gate)) == Sizes{y[2], depth}, kShapes);
       need(call.in(first + gate).tensor->quantization.scale.size() == 1, "A weight has several scales.");
     }
@@ -243,14 +255,18 @@ void check_call(const KernelCall& call) {
   need(call.has(0), "It lacks an input.");
   const Code code = call.op.code;
   const bool of_floats = code == Code::kQuantize && call.in(0).tensor->dtype == DType::kFloat32;
-  if (!of_floats && code != Code::kReshape && code != Code::kTransposeConv) need_codes(call, 0);
-  need(call.output.dtype != DType::kInt8 || code == Code::kReshape || !call.output.quantization.scale.empty(),
-       "Its int8 output has no scale.");
-  if (call.output.dtype == DType::kInt8 && !call.output.quantization.zero_point.empty())
-    need_code(call.output.quantization.zero_point[0]);
-  const DType made = code == Code::kDequantize ? DType::kFloat32 : code == Code::kArgMax ? DType::kInt32 : DType::kInt8;
-  need(call.output.dtype == (code == Code::kReshape ? call.in(0).value->dtype() : made),
-       "Its output has a type that its kernel does not give.");
+  if (!of_floats && code != Code::kReshape && code != Code::kTransposeConv) need_codes(call, 0, first_type(call));
+  const Quantization& grid = call.output.quantization;
+  need(!is_code(call.output.dtype) || code == Code::kReshape || !grid.scale.empty(),
+       "Its output of integers has no scale.");
+  if (is_code(call.output.dtype) && !grid.zero_point.empty()) need_code(grid.zero_point[0], call.output.dtype);
+  const DType made = code == Code::kDequantize                               ? DType::kFloat32
+                     : code == Code::kArgMax                                 ? DType::kInt32
+                     : code == Code::kReshape                                ? call.in(0).value->dtype()
+                     : code == Code::kQuantize && is_code(call.output.dtype) ? call.output.dtype
+                     : code == Code::kTransposeConv                          ? DType::kInt8
+                                                                             : first_type(call);
+  need(call.output.dtype == made, "Its output has a type that its kernel does not give.");
   const Sizes &x = sizes_of(call.in(0)), &y = call.output.shape;
   switch (code) {
     case Code::kConv2d:
@@ -259,7 +275,7 @@ void check_call(const KernelCall& call) {
     case Code::kTransposeConv:
       return check_transposed_convolution(call);
     case Code::kFullyConnected: {
-      need_codes(call, 1);
+      need_codes(call, 1, DType::kInt8);
       const Sizes& w = sizes_of(call.in(1));
       need(w.size() == 2 && count_of(w) > 0 && count_of(x) % w[1] == 0 && count_of(y) == count_of(x) / w[1] * w[0],
            kShapes);
@@ -289,7 +305,7 @@ void check_call(const KernelCall& call) {
       need_picture(call);
       return need(x[3] == y[3], kShapes);
     case Code::kPadV2:
-      need_codes(call, 2);
+      need_codes(call, 2, first_type(call));
       need(call.in(2).value->elements() == 1, "It pads with more than one value.");
       [[fallthrough]];
     case Code::kPad:
@@ -308,7 +324,7 @@ void check_call(const KernelCall& call) {
     case Code::kUnidirectionalSequenceLstm:
       return check_lstm(call);
     case Code::kSoftmax:
-      need(!x.empty() && x.back() > 0, kShapes);
+      need(!x.empty() && x.back() > 0 && x.back() < (1 << 16), kShapes);
       [[fallthrough]];
     default:
       return need(count_of(x) == count_of(y), kShapes);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tflite/fixed_point.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 
@@ -83,6 +85,44 @@ int32_t tanh_of(int32_t a) {
 int32_t input_radius(int integer_bits, int shift) {
   const double most = std::ldexp(static_cast<double>((1 << integer_bits) - 1), 31 - integer_bits - shift);
   return static_cast<int32_t>(std::floor(std::min(most, 2147483647.0)));
+}
+
+namespace {
+
+/// sigmoid(k / 24) in steps of 2^-16, as the runtime's table has it: in 44 places one more than the nearest.
+const std::array<int32_t, 256>& sigmoids() {
+  static constexpr uint8_t kOneMore[] = {4,  8,  12, 14, 15, 16, 17, 19, 20,  21,  22,  25,  27,  28, 29,
+                                         30, 31, 33, 34, 35, 37, 39, 40, 41,  43,  44,  45,  46,  49, 50,
+                                         54, 62, 63, 64, 66, 82, 86, 93, 100, 103, 112, 116, 135, 255};
+  static const std::array<int32_t, 256> table = [] {
+    std::array<int32_t, 256> made{};
+    for (size_t k = 0; k < made.size(); ++k)
+      made[k] = static_cast<int32_t>(
+          std::min(std::floor(65536 / (1 + std::exp(-static_cast<double>(k) / 24)) + 0.5), 65535.0));
+    for (const uint8_t k : kOneMore) ++made[k];
+    return made;
+  }();
+  return table;
+}
+
+/// The table between its places, of a number in steps of 2^-bits / 24; `end` beyond the last.
+int64_t between_sigmoids(int64_t number, int bits, int64_t end) {
+  const auto place = static_cast<size_t>(number >> bits);
+  if (place >= 255) return end << bits;
+  const int64_t rest = number & ((int64_t{1} << bits) - 1), low = sigmoids()[place];
+  return (low << bits) + rest * (sigmoids()[place + 1] - low);
+}
+
+}  // namespace
+
+int32_t logistic_16(int64_t number) {
+  const int64_t found = between_sigmoids(std::abs(number), 9, 0x7FFF << 1);
+  return static_cast<int32_t>((number >= 0 ? found + 512 : (1 << 25) - found + 511) >> 10);
+}
+
+int32_t tanh_16(int64_t number) {
+  const int64_t found = between_sigmoids(std::abs(number), 8, 0xFFFF);
+  return static_cast<int32_t>((number >= 0 ? found - (1 << 23) + 128 : (1 << 23) - found + 127) >> 8);
 }
 
 }  // namespace tersor::tflite

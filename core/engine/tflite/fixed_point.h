@@ -54,6 +54,9 @@ int32_t one_over_one_plus(int32_t a);
 /// 1 / (1 + exp(-a)) as Q0.31, and tanh(a), of an a with 4 integer bits.
 int32_t logistic_of(int32_t a);
 int32_t tanh_of(int32_t a);
+/// The same in steps of 2^-15, of a number in steps of 2^-12 / 3, from the runtime's table and lines in it.
+int32_t logistic_16(int64_t number);
+int32_t tanh_16(int64_t number);
 /// Inputs further from 0 than this many steps lie outside the integer bits.
 int32_t input_radius(int integer_bits, int shift);
 

@@ -20,7 +20,7 @@ std::vector<Dim> dims_of(const NetworkTensor& tensor) {
 }
 
 bool is_code(const NetworkTensor& tensor) {
-  return tensor.dtype == DType::kInt8 && !tensor.quantization.scale.empty();
+  return (tensor.dtype == DType::kInt8 || tensor.dtype == DType::kInt16) && !tensor.quantization.scale.empty();
 }
 
 class Maker {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow Lite Micro's reference kernels on int8, bit for bit (tflite-micro 0.dev20261023 from PyPI).
+// TensorFlow Lite Micro's reference kernels on int8 and int16, bit for bit (tflite-micro 0.dev20261023 from PyPI).
 #pragma once
 
 #include <span>
@@ -13,7 +13,10 @@ struct Argument {
   const NetworkTensor* tensor = nullptr;  // null: absent
   const Tensor* value = nullptr;
 
-  std::span<const int8_t> codes() const { return value->data<int8_t>(); }
+  template <class Int = int8_t>
+  std::span<const Int> codes() const {
+    return value->data<Int>();
+  }
   int dim(int axis) const { return tensor->shape[static_cast<size_t>(axis)]; }
   float scale() const { return tensor->quantization.scale[0]; }
   int32_t zero_point() const { return static_cast<int32_t>(tensor->quantization.zero_point[0]); }
@@ -34,7 +37,8 @@ struct KernelCall {
 /// Error kUnsupportedModel unless the operator is known here for a first input of that type.
 void check_runs(Code code, DType first);
 
-/// What the operator gives. Error kUnsupportedModel for one that is not known here, or has not int8 inputs.
+/// What the operator gives. Error kUnsupportedModel for one that is not known here, or has inputs of a type that it
+/// does not take.
 Tensor evaluate(const KernelCall& call);
 
 /// Codes less a zero point. There is one more, since pairs are read.

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/graph/clamp_bounds.h"
 #include "core/tensor/rounding.h"
+#include "core/tflite/kernels_16.h"
 #include "core/tflite/lowering.h"
 #include "core/tflite/value_shapes.h"
 
@@ -87,6 +88,23 @@ int32_t Lowering::constant(const std::string& name, Tensor data, Quantization gr
   return made;
 }
 
+Tensor integers(DType dtype, const Shape& shape, std::span<const int64_t> values) {
+  const auto as = [&](auto type) {
+    const std::vector<decltype(type)> narrow(values.begin(), values.end());
+    return Tensor::of<decltype(type)>(shape, std::span<const decltype(type)>(narrow));
+  };
+  switch (dtype) {
+    case DType::kInt8:
+      return as(int8_t{});
+    case DType::kInt16:
+      return as(int16_t{});
+    case DType::kInt32:
+      return as(int32_t{});
+    default:
+      return as(int64_t{});
+  }
+}
+
 int32_t Lowering::numbers(const Dims& values) {
   const auto [entry, is_new] = numbers_.try_emplace(values, -1);
   if (!is_new) return entry->second;
@@ -112,8 +130,15 @@ int32_t Lowering::append(Code code, std::vector<int32_t> inputs, NetworkTensor o
   return made;
 }
 
+void Lowering::need_kernel(const Site& site, Code code) const {
+  if (site.in_16_bits() && !runs_on_16_bits(code))
+    refuse(site, std::string(kind_of(code).name) + " takes no int16 in TensorFlow Lite Micro.",
+           "Keep the node in float, or quantize for tflite-micro, whose activations are of 8 bits.");
+}
+
 Held Lowering::emit_fixed(const Site& site, Code code, std::vector<int32_t> inputs, const AxisOrder& order,
                           const Quantization& grid, Options options) {
+  need_kernel(site, code);
   NetworkTensor output{site.name, {}, site.dtype, site.in_integers ? grid : Quantization{}};
   for (const int64_t dim : in_order(result_shape(site), order)) output.shape.push_back(static_cast<int32_t>(dim));
   output.order = order;
@@ -222,8 +247,9 @@ int32_t Lowering::spread_operand(const Site& site, size_t input, const AxisOrder
   Tensor data = found->tensor;
   if (found->quantized) {
     grid = grid_of(*found->quantized);
-    if (grid.scale.size() != 1 || (site.in_integers && data.dtype() != DType::kInt8))
-      refuse(site, "Its constant \"" + graph_.name_of(value) + "\" is no int8 tensor of one scale.");
+    if (grid.scale.size() != 1 || (site.in_integers && data.dtype() != site.code_type()))
+      refuse(site, "Its constant \"" + graph_.name_of(value) + "\" is no " +
+                       std::string(tersor::name_of(site.code_type())) + " tensor of one scale.");
     if (!site.in_integers) {
       std::vector<float> floats;
       for (const int64_t code : data.to_int64s())
@@ -234,10 +260,10 @@ int32_t Lowering::spread_operand(const Site& site, size_t input, const AxisOrder
   } else if (site.in_integers && data.dtype() == DType::kFloat32) {
     float largest = 0;
     for (const float one : data.data<float>()) largest = std::max(largest, std::abs(one));
-    const float scale = largest > 0 ? largest / 127 : 1;
-    std::vector<int8_t> codes;
-    for (const float one : data.data<float>()) codes.push_back(static_cast<int8_t>(round_half_even(one / scale)));
-    data = Tensor::of<int8_t>(data.shape(), std::span<const int8_t>(codes));
+    const float scale = largest > 0 ? largest / (site.in_16_bits() ? 32767 : 127) : 1;
+    std::vector<int64_t> codes;
+    for (const float one : data.data<float>()) codes.push_back(static_cast<int64_t>(round_half_even(one / scale)));
+    data = integers(site.code_type(), data.shape(), codes);
     grid = {{scale}, {0}, 0};
   }
   return constant(graph_.name_of(value), rearranged(data.reshaped(Shape(dims)), order), std::move(grid));
@@ -314,6 +340,7 @@ void Lowering::lower_node(const Node& node, size_t index) {
     if (const auto activation = next != nullptr ? activation_of(graph_, *next) : std::nullopt) {
       const auto quantizer = quantized(graph_, uses_, next->outputs[0]);
       if (quantizer.has_value() == inputs_are_codes) {
+        if (inputs_are_codes) network_.integer_nodes.push_back(next->id);
         site.activation = *activation;
         output = next->outputs[0];
         site.name = graph_.name_of(output);
@@ -322,14 +349,21 @@ void Lowering::lower_node(const Node& node, size_t index) {
     }
     const auto quantizer = quantized(graph_, uses_, output);
     site.in_integers = inputs_are_codes && (quantizer || rule->gives_numbers);
+    if (site.in_integers) network_.integer_nodes.push_back(node.id);
     if (site.in_integers && quantizer) {
-      if (quantizer->quantize.dtype != DType::kInt8 || !quantizer->quantize.per_tensor())
-        refuse(site,
-               "Its output is quantized to " + std::string(name_of(quantizer->quantize.dtype)) +
-                   "; here it has to be int8 with one scale.",
-               "Quantize for the platform tflite-micro or tflite.");
       site.grid = grid_of(quantizer->quantize);
-      site.dtype = DType::kInt8;
+      site.dtype = quantizer->quantize.dtype;
+      const bool is_wide = site.dtype == DType::kInt16 && site.grid.zero_point[0] == 0;
+      if ((site.dtype != DType::kInt8 && !is_wide) || !quantizer->quantize.per_tensor())
+        refuse(site,
+               "Its output is quantized to " + std::string(name_of(site.dtype)) +
+                   "; here it has to be int8 with one scale, or int16 with the zero point 0.",
+               "Quantize for one of the platforms tflite-micro, tflite and tflite-micro-16x8.");
+      for (const ValueId input : node.inputs)
+        if (const auto codes = codes_of_.find(input); codes != codes_of_.end())
+          if (const DType given = at(held_.at(codes->second).tensor).dtype; given != site.dtype)
+            refuse(site, "Its input is of " + std::string(name_of(given)) + " and its output of " +
+                             std::string(name_of(site.dtype)) + "; TensorFlow Lite Micro wants one type.");
       done_[quantizer->index] = true;
       held_[quantizer->quantize.raw] = rule->lower(*this, site);
     } else {

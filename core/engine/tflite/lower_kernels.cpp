@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that multiply by a weight, and those that slide a window.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -39,14 +40,14 @@ Weight weight_of(Lowering& graph, const Site& site, size_t input, const AxisOrde
 }
 
 /// The sums that 32 bits have to hold: of 255 steps times each weight, and the bias.
-void check_sums(Lowering& graph, const Site& site, const Weight& weight, std::span<const int32_t> bias) {
+void check_sums(Lowering& graph, const Site& site, const Weight& weight, std::span<const int64_t> bias) {
   const auto codes = weight.data.data<int8_t>();
   const auto channels = bias.size();
   const Dims& dims = weight.data.shape().dims();
   const bool channels_at_end = dims.size() == 4 && dims[0] == 1 && static_cast<size_t>(dims[3]) == channels;
   const size_t of_channel = codes.size() / channels;
   for (size_t o = 0; o < channels; ++o) {
-    int64_t sum = std::abs(static_cast<int64_t>(bias[o]));
+    int64_t sum = std::abs(bias[o]);
     for (size_t k = 0; k < of_channel; ++k)
       sum += 255 * std::abs(static_cast<int>(codes[channels_at_end ? k * channels + o : o * of_channel + k]));
     if (sum > std::numeric_limits<int32_t>::max())
@@ -54,8 +55,8 @@ void check_sums(Lowering& graph, const Site& site, const Weight& weight, std::sp
   }
 }
 
-/// The bias as int32 with the scale of the sums, float32(s_x * s_w), zeros where the node has none; as floats where the
-/// site computes in floats.
+/// The bias as int32 (int64 beside int16) with the scale of the sums, float32(s_x * s_w), zeros where the node has
+/// none; as floats where the site computes in floats.
 int32_t bias_of(Lowering& graph, const Site& site, size_t input, const Quantization& x, const Weight& weight,
                 int64_t channels) {
   const bool is_there = input < site.node.inputs.size() && site.node.inputs[input].valid();
@@ -77,7 +78,9 @@ int32_t bias_of(Lowering& graph, const Site& site, size_t input, const Quantizat
   Quantization grid{{}, std::vector<int64_t>(weight.grid.scale.size(), 0), 0};
   for (const float scale : weight.grid.scale) grid.scale.push_back(x.scale[0] * scale);
   const std::vector<double> values = found ? found->tensor.to_doubles() : std::vector<double>(1, 0.0);
-  std::vector<int32_t> bias(count);
+  const DType dtype = site.in_16_bits() ? DType::kInt64 : DType::kInt32;
+  const double most = site.in_16_bits() ? 0x1p40 : std::numeric_limits<int32_t>::max();
+  std::vector<int64_t> bias(count);
   for (size_t o = 0; o < count && found; ++o) {
     const float scale = grid.scale[grid.scale.size() == 1 ? 0 : o];
     double value = values[place(o)];
@@ -88,12 +91,12 @@ int32_t bias_of(Lowering& graph, const Site& site, size_t input, const Quantizat
     } else {
       value = round_half_even(value / scale);
     }
-    if (std::fabs(value) > std::numeric_limits<int32_t>::max())
-      graph.refuse(site, "Its bias of output channel " + std::to_string(o) + " does not fit into 32 bits.");
-    bias[o] = static_cast<int32_t>(value);
+    if (std::fabs(value) > most)
+      graph.refuse(site, "Its bias of output channel " + std::to_string(o) + " does not fit into its integers.");
+    bias[o] = static_cast<int64_t>(value);
   }
-  check_sums(graph, site, weight, bias);
-  return graph.constant(name, Tensor::of<int32_t>(Shape{channels}, std::span<const int32_t>(bias)), std::move(grid));
+  if (!site.in_16_bits()) check_sums(graph, site, weight, bias);
+  return graph.constant(name, integers(dtype, Shape{channels}, bias), std::move(grid));
 }
 
 /// Zeros that the window reads behind the input.
@@ -133,9 +136,9 @@ PaddedInput pad_picture(Lowering& graph, const Site& site, int32_t input, const 
   std::vector<int32_t> inputs = {
       input, graph.constant(site.name + "_pads", Tensor::of<int32_t>(Shape{4, 2}, std::span<const int32_t>(pads)))};
   if (for_maxima) {
-    const Tensor lowest = from.dtype == DType::kInt8
-                              ? Tensor::of<int8_t>(Shape{1}, {std::numeric_limits<int8_t>::min()})
-                              : Tensor::of<float>(Shape{1}, {std::numeric_limits<float>::lowest()});
+    const Tensor lowest = from.dtype == DType::kFloat32
+                              ? Tensor::of<float>(Shape{1}, {std::numeric_limits<float>::lowest()})
+                              : integers(from.dtype, Shape{1}, std::array<int64_t, 1>{lowest_of(from.dtype)});
     inputs.push_back(graph.constant(site.name + "_filler", lowest, from.quantization));
   }
   return {graph.append(for_maxima ? Code::kPadV2 : Code::kPad, std::move(inputs), std::move(output)), kValid};

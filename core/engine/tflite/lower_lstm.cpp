@@ -180,6 +180,7 @@ Held write_sequence(Lowering& graph, const Site& site, const LstmSizes& sizes, b
     inputs[kLstmBiases + k] = writer.bias(name + "_bias", gates[k].bias, x.tensor, inputs[kLstmWeights + k]);
   }
   Quantization state, cell;
+  graph.need_kernel(site, Code::kUnidirectionalSequenceLstm);
   if (site.in_integers) {
     const Quantization& grid = from.quantization;
     const auto zero = static_cast<double>(grid.zero_point[0]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on elements, along axes, and those that move elements.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -16,8 +17,13 @@ namespace tersor::tflite {
 namespace {
 
 // The grids that TensorFlow Lite's kernels give their results.
-const Quantization kUnitGrid{{1.0F / 256}, {-128}, 0};
-const Quantization kTanhGrid{{1.0F / 128}, {0}, 0};
+Quantization tanh_grid(const Site& site) {
+  return {{site.in_16_bits() ? 1.0F / 32768 : 1.0F / 128}, {0}, 0};
+}
+
+Quantization unit_grid(const Site& site) {
+  return site.in_16_bits() ? tanh_grid(site) : Quantization{{1.0F / 256}, {-128}, 0};
+}
 
 Held sorted_operand(Lowering& graph, const Site& site, size_t input = 0) {
   Held held = graph.operand(site, input);
@@ -44,8 +50,8 @@ Held lower_unary(Lowering& graph, const Site& site) {
   const Held x = sorted_operand(graph, site);
   Options options;
   const auto is = [&](std::string_view type) { return site.node.op_type == type; };
-  if (is("Sigmoid")) return graph.emit_fixed(site, Code::kLogistic, {x.tensor}, x.order, kUnitGrid);
-  if (is("Tanh")) return graph.emit_fixed(site, Code::kTanh, {x.tensor}, x.order, kTanhGrid);
+  if (is("Sigmoid")) return graph.emit_fixed(site, Code::kLogistic, {x.tensor}, x.order, unit_grid(site));
+  if (is("Tanh")) return graph.emit_fixed(site, Code::kTanh, {x.tensor}, x.order, tanh_grid(site));
   if (is("HardSwish")) return graph.emit(site, Code::kHardSwish, {x.tensor}, x.order);
   options.alpha = float_of(site.node, "alpha");
   return graph.emit(site, Code::kLeakyRelu, {x.tensor}, x.order, std::move(options));
@@ -56,7 +62,8 @@ Tensor in_grid(const NetworkTensor& tensor, double value) {
   if (tensor.quantization.scale.empty()) return Tensor::of<float>(Shape{1}, {static_cast<float>(value)});
   const double code =
       round_half_even(value / tensor.quantization.scale[0]) + static_cast<double>(tensor.quantization.zero_point[0]);
-  return Tensor::of<int8_t>(Shape{1}, {static_cast<int8_t>(std::clamp(code, -128.0, 127.0))});
+  const auto lowest = static_cast<double>(lowest_of(tensor.dtype));
+  return integers(tensor.dtype, Shape{1}, std::array{static_cast<int64_t>(std::clamp(code, lowest, -1 - lowest))});
 }
 
 Held lower_clamp(Lowering& graph, const Site& site) {
@@ -66,7 +73,7 @@ Held lower_clamp(Lowering& graph, const Site& site) {
   const bool open = bounds->high >= std::numeric_limits<float>::max();
   if (bounds->low == 0 && open) return graph.emit(site, Code::kRelu, {x.tensor}, x.order);
   const NetworkTensor from = graph.at(x.tensor);
-  if (bounds->low == 0 && bounds->high == 6)
+  if (bounds->low == 0 && bounds->high == 6 && !site.in_16_bits())
     return graph.emit_fixed(site, Code::kRelu6, {x.tensor}, x.order, from.quantization);
   int32_t now = x.tensor;
   const auto bound = [&](Code code, double value, const char* name) {
@@ -116,11 +123,12 @@ Held lower_hard_sigmoid(Lowering& graph, const Site& site) {
     const double whole = round_half_even(static_cast<double>(beta) / static_cast<double>(of_sums));
     if (std::fabs(whole) > 1e9) graph.refuse(site, "Its beta does not fit into the sums of 32 bits.");
     const std::vector<int8_t> codes(count, static_cast<int8_t>(kHighest));
-    const std::vector<int32_t> sums(count, static_cast<int32_t>(whole));
+    const std::vector<int64_t> sums(count, static_cast<int64_t>(whole));
     weight = graph.constant(site.name + "_weight", Tensor::of<int8_t>(taps, std::span<const int8_t>(codes)),
                             {{scale}, {0}, 3});
-    bias = graph.constant(site.name + "_bias", Tensor::of<int32_t>(of_bias, std::span<const int32_t>(sums)),
-                          {{of_sums}, {0}, 0});
+    bias =
+        graph.constant(site.name + "_bias", integers(site.in_16_bits() ? DType::kInt64 : DType::kInt32, of_bias, sums),
+                       {{of_sums}, {0}, 0});
   } else {
     const std::vector<float> slopes(count, alpha), offsets(count, beta);
     weight = graph.constant(site.name + "_weight", Tensor::of<float>(taps, std::span<const float>(slopes)));
@@ -129,7 +137,8 @@ Held lower_hard_sigmoid(Lowering& graph, const Site& site) {
   now = graph.emit(flat, Code::kDepthwiseConv2d, {now, weight, bias}, order, std::move(options)).tensor;
   const NetworkTensor made = graph.at(now);
   const auto& grid = site.grid;
-  if (!site.in_integers || grid.scale[0] * (static_cast<float>(127 - grid.zero_point[0]) - 0.5F) > 1) {
+  if (!site.in_integers ||
+      grid.scale[0] * (static_cast<float>(-1 - lowest_of(site.dtype) - grid.zero_point[0]) - 0.5F) > 1) {
     NetworkTensor output{site.name + "_low", made.shape, made.dtype, made.quantization};
     const int32_t one = graph.constant(site.name + "_one", in_grid(made, 1), made.quantization);
     now = graph.append(Code::kMinimum, {now, one}, std::move(output));
@@ -180,7 +189,7 @@ Held lower_softmax(Lowering& graph, const Site& site) {
   order.push_back(static_cast<int>(axis));
   Options options;
   options.beta = 1;
-  return graph.emit_fixed(site, Code::kSoftmax, {graph.in_axis_order(x, shape, order)}, order, kUnitGrid,
+  return graph.emit_fixed(site, Code::kSoftmax, {graph.in_axis_order(x, shape, order)}, order, unit_grid(site),
                           std::move(options));
 }
 

@@ -2,9 +2,11 @@
 // What the rules of single operators share while a model is lowered.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,7 +42,19 @@ struct Site {
   int32_t activation = kNoActivation;  // applied to the output
   std::string name = {};
   Dims shape = {};  // of the output where it is not the node's own
+
+  bool in_16_bits() const { return in_integers && dtype == DType::kInt16; }
+  /// Of its codes; those of an operator that gives no quantity are of 8 bits.
+  DType code_type() const { return in_16_bits() ? DType::kInt16 : DType::kInt8; }
 };
+
+/// Of int8 and int16.
+constexpr int64_t lowest_of(DType code) {
+  return code == DType::kInt16 ? std::numeric_limits<int16_t>::min() : std::numeric_limits<int8_t>::min();
+}
+
+/// A tensor of one of the signed integer types.
+Tensor integers(DType dtype, const Shape& shape, std::span<const int64_t> values);
 
 /// A constant: an initializer, or one after a DequantizeLinear.
 struct ConstantValue {
@@ -77,6 +91,8 @@ class Lowering {
   int32_t numbers(const Dims& values);
   int32_t tensor(const std::string& name, const Dims& shape, DType dtype, Quantization grid);
   const NetworkTensor& at(int32_t tensor) const { return network_.tensors[static_cast<size_t>(tensor)]; }
+  /// Refuses an operator that has none for the site's integers.
+  void need_kernel(const Site& site, Code code) const;
   /// An operator of one output with the site's grid.
   Held emit(const Site& site, Code code, std::vector<int32_t> inputs, const AxisOrder& order, Options options = {});
   /// The same of an operator that gives its output this grid whatever follows; brought to the site's grid after it.

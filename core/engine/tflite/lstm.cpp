@@ -2,7 +2,6 @@
 #include "core/tflite/lstm.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "core/kernels/integer.h"
@@ -17,42 +16,15 @@ int32_t in_16_bits(int64_t value) {
   return static_cast<int32_t>(std::clamp<int64_t>(value, INT16_MIN, INT16_MAX));
 }
 
-/// sigmoid(k / 24) in steps of 2^-16, as the runtime's table has it: in 44 places one more than the nearest.
-const std::array<int32_t, 256>& sigmoids() {
-  static constexpr uint8_t kOneMore[] = {4,  8,  12, 14, 15, 16, 17, 19, 20,  21,  22,  25,  27,  28, 29,
-                                         30, 31, 33, 34, 35, 37, 39, 40, 41,  43,  44,  45,  46,  49, 50,
-                                         54, 62, 63, 64, 66, 82, 86, 93, 100, 103, 112, 116, 135, 255};
-  static const std::array<int32_t, 256> table = [] {
-    std::array<int32_t, 256> made{};
-    for (size_t k = 0; k < made.size(); ++k)
-      made[k] = static_cast<int32_t>(
-          std::min(std::floor(65536 / (1 + std::exp(-static_cast<double>(k) / 24)) + 0.5), 65535.0));
-    for (const uint8_t k : kOneMore) ++made[k];
-    return made;
-  }();
-  return table;
-}
-
-/// The table between its places, of a number in steps of 2^-bits / 24; `end` beyond the last.
-int64_t between_sigmoids(int64_t number, int bits, int64_t end) {
-  const auto place = static_cast<size_t>(number >> bits);
-  if (place >= 255) return end << bits;
-  const int64_t rest = number & ((int64_t{1} << bits) - 1), low = sigmoids()[place];
-  return (low << bits) + rest * (sigmoids()[place + 1] - low);
-}
-
 /// Of a sum in steps of 2^-12, in steps of 2^-15.
 int32_t sigmoid_of_sum(int32_t sum) {
-  const int64_t number = 3 * int64_t{sum}, found = between_sigmoids(std::abs(number), 9, 0x7FFF << 1);
-  return static_cast<int32_t>((number >= 0 ? found + 512 : (1 << 25) - found + 511) >> 10);
+  return logistic_16(3 * int64_t{sum});
 }
 
 /// Of a number in steps of 2^(exponent - 12), in steps of 2^-15.
 int32_t tanh_of_number(int32_t value, int exponent) {
   const int right = std::max(-exponent, 0), left = std::max(exponent, 0);
-  const int64_t number = ((int64_t{3} << left) * value + (right > 0 ? int64_t{1} << (right - 1) : 0)) >> right;
-  const int64_t found = between_sigmoids(std::abs(number), 8, 0xFFFF);
-  return static_cast<int32_t>((number >= 0 ? found - (1 << 23) + 128 : (1 << 23) - found + 127) >> 8);
+  return tanh_16(((int64_t{3} << left) * value + (right > 0 ? int64_t{1} << (right - 1) : 0)) >> right);
 }
 
 /// The products of one gate.

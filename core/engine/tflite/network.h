@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/graph/graph.h"
 #include "core/tensor/tensor.h"
 #include "core/tflite/axis_order.h"
 
@@ -185,6 +186,7 @@ struct Network {
   std::vector<NetworkTensor> tensors;
   std::vector<Operator> operators;
   std::vector<int32_t> inputs, outputs;
+  std::vector<NodeId> integer_nodes = {};  // of the model that it was lowered from: those that compute in integers
 };
 
 /// An operator gives integers with a scale.

@@ -436,8 +436,6 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   ptq::drop_idle_scales(result.model.graph, decided.rewrites);
   store_body_weights(job, result.model);
   passes::share_equal_constants(result.model);
-  if (job.settings.format == FileFormat::kTflite)
-    take_integer_lstms(decided.model.graph, decided.placement, result.plan.outcomes);
   for (ptq::NodeOutcome& outcome : result.plan.outcomes)
     if (outcome.arithmetic == ptq::NodeOutcome::Arithmetic::kFloat && result.model.graph.find(outcome.node) == nullptr)
       outcome.arithmetic = ptq::NodeOutcome::Arithmetic::kFolded;
@@ -461,6 +459,11 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   if (job.settings.format == FileFormat::kTflite) {
     result.tflite = tflite_file(result.model);
     result.bytes = std::exchange(result.tflite->bytes, {});
+    const std::vector<NodeId>& nodes = result.tflite->integer_nodes;
+    for (ptq::NodeOutcome& outcome : result.plan.outcomes)
+      if (outcome.arithmetic == ptq::NodeOutcome::Arithmetic::kFloat &&
+          std::find(nodes.begin(), nodes.end(), outcome.node) != nodes.end())
+        outcome = {outcome.node, ptq::NodeOutcome::Arithmetic::kInteger, {}};
   } else {
     Model file = onnx::restore_edges(job.settings.format == FileFormat::kQoperator ? in_integer_operators(result.model)
                                                                                    : result.model);

@@ -45,7 +45,7 @@ TfliteFile tflite_file(const Model& quantized) {
   const std::set<std::string> rescaled = rescaled_tensors(quantized);
   for (tflite::NetworkTensor& tensor : network.tensors)
     if (rescaled.count(tensor.name) != 0) tensor.name += "_rescaled";
-  TfliteFile file{tflite::write(network), tflite::runs_here(network), {}};
+  TfliteFile file{tflite::write(network), tflite::runs_here(network), {}, network.integer_nodes};
   file.board.flash_bytes = static_cast<int64_t>(file.bytes.size());
   if (const auto arena = tflite::plan_arena(network)) {
     file.board.activation_bytes = arena->head;

@@ -33,6 +33,7 @@ struct TfliteFile {
   /// Its operators are all known to the bit, so that figures can be those of the file.
   bool is_simulated = false;
   Board board;
+  std::vector<NodeId> integer_nodes;  // of the quantized model: those that the file computes in integers
 };
 
 /// Error kUnsupportedModel naming the first node that TensorFlow Lite has no operator for.
