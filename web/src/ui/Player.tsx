@@ -17,7 +17,8 @@ export function Player({ path }: { readonly path: string }) {
     if (!data) return undefined;
     const made = URL.createObjectURL(new Blob([data as BlobPart], { type: 'audio/wav' }));
     setAddress(made);
-    return () => URL.revokeObjectURL(made);
+    // Once the element is gone, which may still be loading from it.
+    return () => void setTimeout(() => URL.revokeObjectURL(made));
   }, [data]);
   if (!data || address === '') return null;
   return <audio controls preload="metadata" src={address} aria-label={`The recording ${path}`} />;
