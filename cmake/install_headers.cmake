@@ -15,8 +15,8 @@ set(todo
   core/evaluate/evaluation.h core/evaluate/output_difference.h core/evaluate/similarity.h
   core/simulate/program.h
   core/tflite/integer_model.h core/tflite/read_model.h
-  core/native/calibrate_data.h core/native/folder_source.h core/native/gather.h core/native/gather_fastest.h core/native/join_statistics.h core/native/make_report.h core/native/drive.h core/native/budget_curve.h
-  core/native/stage_count.h core/native/evaluate_samples.h core/native/compare_samples.h core/native/make_variants.h core/variants/variants.h core/report/model_card.h core/report/check.h
+  core/native/calibrate_data.h core/native/folder_source.h core/native/gather.h core/native/gather_fastest.h core/native/gather_within.h core/native/join_statistics.h core/native/make_report.h core/native/drive.h core/native/budget_curve.h
+  core/native/stage_count.h core/native/evaluate_samples.h core/native/own_figures.h core/native/compare_samples.h core/native/make_variants.h core/variants/variants.h core/report/model_card.h core/report/check.h
   core/samples/fixed_batch.h core/samples/graph_preset.h core/framework/effective.h core/report/saturation_remark.h
   core/mixed/choose_bits.h core/config/mixed_precision_config.h core/config/resource_utilization.h
   core/trainable/annealing.h core/trainable/batch_range.h core/trainable/fake_quantization.h core/trainable/layer_weights.h
