@@ -128,7 +128,7 @@ test('bash completes commands, options and words, and leaves files to itself', (
     assert.deepEqual(completed('quantize', '--prefer', 'acc'), ['accuracy']);
     assert.deepEqual(completed('quantize', '--platform', 'tensor'), ['tensorrt']);
     assert.deepEqual(completed('quantize', 'mod'), ['']);
-    assert.deepEqual(completed('platforms', 'tflite-m'), ['tflite-micro']);
+    assert.deepEqual(completed('platforms', 'tflite-m'), ['tflite-micro-16x8', 'tflite-micro']);
     assert.deepEqual(completed('platforms', '--js'), ['--json']);
     assert.deepEqual(completed('quantize', 'model.onnx', '--set', 'weights_n'), ['weights_n_bits=']);
     assert.deepEqual(completed('config', '--explain', 'weights_n'), ['weights_n_bits']);

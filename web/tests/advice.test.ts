@@ -73,6 +73,7 @@ function factsOf(given: Given): Facts {
     agreement: null,
     layers: given.layers ?? [layer('a'), layer('b')],
     saturation: given.saturation ?? [],
+    without_vnni: null,
     float_sums: [],
   };
   const float: EvaluationResult = {

@@ -214,16 +214,18 @@ EvaluationResult Evaluation::counted(const std::vector<Record>& records) const {
   result.correct = correct;
   if (result.count > 0) result.value = static_cast<double>(correct) / static_cast<double>(result.count);
   result.interval = wilson_interval(correct, result.count);
-  for (const int64_t shift : {int64_t{1}, int64_t{-1}}) {
-    const int64_t shifted = std::count_if(records.begin(), records.end(), [&](const Record& record) {
-      return record.answer >= 0 && record.answer == record.label + shift;
-    });
-    if (wilson_interval(shifted, result.count).lower > result.interval->upper) result.label_shift = shift;
-  }
   std::vector<LabelledAnswer> labelled;
   for (const Record& record : records)
     if (record.label >= 0) labelled.push_back({record.label, record.answer});
   if (metric_ == Metric::kTop1) result.label_order = find_label_order(labelled);
+  for (const int64_t shift : {int64_t{1}, int64_t{-1}}) {
+    const Interval shifted = wilson_interval(
+        std::count_if(records.begin(), records.end(),
+                      [&](const Record& one) { return one.answer >= 0 && one.answer == one.label + shift; }),
+        result.count);
+    const bool falls_short = result.label_order && shifted.upper < result.label_order->interval.lower;
+    if (shifted.lower > result.interval->upper && !falls_short) result.label_shift = shift;
+  }
   if (classes_ > 0) result.chance = (metric_ == Metric::kTop5 ? 5.0 : 1.0) / static_cast<double>(classes_);
   return result;
 }
