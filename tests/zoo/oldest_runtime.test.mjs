@@ -16,9 +16,9 @@ const here = existsSync(zoo);
 if (!here) console.log('skipped: zoo files in the oldest runtime (TERSOR_SHARED is not here)');
 const models = here ? readdirSync(zoo).filter((id) => existsSync(path.join(zoo, id, 'model.onnx'))) : [];
 
-/** Platforms whose files are tried on a small model; int4 and MatMulNBits are not known to the oldest runtime. */
+/** Platforms whose files are tried on a small model; int4, MatMulNBits and int16 activations are not known to the oldest runtime. */
 const platforms = [...new Set(here ? JSON.parse(tersor('platforms', '--json')).map(({ name }) => name) : [])].filter(
-  (name) => !['weight-only-blocks', 'ort-matmul-nbits'].includes(name),
+  (name) => !['weight-only-blocks', 'ort-matmul-nbits', 'tflite-micro-16x8'].includes(name),
 );
 
 /** So far apart, as a part of the range: a code of 8 bits that rounds the other way is less, a file that is read otherwise more. */

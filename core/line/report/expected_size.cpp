@@ -127,12 +127,15 @@ int64_t bytes_of_table(int bits) {
 /// Codes and scales of blocks, and the nodes that restore or multiply them.
 int64_t added_by_blocks(const Graph& graph, const passes::KernelOp& op, const framework::WeightAttribute& weight,
                         bool half_scales, Codes& codes) {
-  constexpr int64_t kNodes = 600;  // about, with their shapes and names
+  const std::string& name = graph.name_of(op.weight);
   const int bits = weight.config.weights_n_bits, size = *weight.config.weights_block_size;
   const int64_t blocks = (weight.block_columns + size - 1) / size * op.outputs;
   const bool has_zero_points = weight.config.weights_quantization_method == quant::QuantizationMethod::kUniform;
-  return kNodes + codes.bytes(blocks * size, bits, graph.name_of(op.weight)) +
-         blocks * ((has_zero_points ? 8 : 4) - (half_scales ? 2 : 0)) - 4 * graph.initializer(op.weight)->elements();
+  // About what nodes, shapes and names take, which have the weight's name in them so many times.
+  const int64_t nodes = 400 + 14 * length(name) + (has_zero_points ? 120 + 5 * length(name) : 0) +
+                        (half_scales ? 100 + 4 * length(name) : 0);
+  return nodes + codes.bytes(blocks * size, bits, name) + blocks * ((has_zero_points ? 8 : 4) - (half_scales ? 2 : 0)) -
+         4 * graph.initializer(op.weight)->elements();
 }
 
 /// `has_codes`: the kernel's codes are stored for it; false where it reads those of another kernel with the same
