@@ -193,8 +193,7 @@ class Fitting {
       const NetworkTensor output = output_of(node);
       const ValueId value = node.outputs[0];
       const auto order = order_of(value);
-      const bool is_code = output.dtype == DType::kInt8 || output.dtype == DType::kInt16;
-      if (!order || !is_code || output.quantization.scale.size() != 1) continue;
+      if (!order || !is_code(output.dtype) || output.quantization.scale.size() != 1) continue;
       const Pair& pair = pairs_.at(value);
       const std::string& name = reference_.name_of(pair.other);
       ValueId codes = value;
@@ -206,9 +205,7 @@ class Fitting {
       }
       Node restored;
       restored.op_type = "DequantizeLinear";
-      const int64_t zero = output.quantization.zero_point[0];
-      const Tensor zero_point = output.dtype == DType::kInt16 ? Tensor::scalar(static_cast<int16_t>(zero))
-                                                              : Tensor::scalar(static_cast<int8_t>(zero));
+      const Tensor zero_point = integers(output.dtype, {}, output.quantization.zero_point);
       restored.inputs = {codes, graph_.add_initializer(name + "_scale", Tensor::scalar(output.quantization.scale[0])),
                          graph_.add_initializer(name + "_zero_point", zero_point)};
       restored.outputs = {graph_.add_unique_value(name + "_DequantizeLinear_Output", DType::kFloat32)};

@@ -29,10 +29,6 @@ int64_t count_of(const Sizes& sizes) {
   return Shape(std::vector<int64_t>(sizes.begin(), sizes.end())).elements();
 }
 
-bool is_code(DType dtype) {
-  return dtype == DType::kInt8 || dtype == DType::kInt16;
-}
-
 /// Codes of 16 bits have the zero point 0.
 void need_code(int64_t zero_point, DType dtype) {
   need(dtype == DType::kInt8 ? zero_point >= -128 && zero_point <= 127 : zero_point == 0,

@@ -19,8 +19,8 @@ std::vector<Dim> dims_of(const NetworkTensor& tensor) {
   return dims;
 }
 
-bool is_code(const NetworkTensor& tensor) {
-  return (tensor.dtype == DType::kInt8 || tensor.dtype == DType::kInt16) && !tensor.quantization.scale.empty();
+bool holds_codes(const NetworkTensor& tensor) {
+  return is_code(tensor.dtype) && !tensor.quantization.scale.empty();
 }
 
 class Maker {
@@ -55,7 +55,7 @@ class Maker {
     if (value.valid()) return value;
     const NetworkTensor& own = at(tensor);
     if (own.data) return value = model_.graph.add_initializer(own.name.empty() ? "constant" : own.name, *own.data);
-    return value = declared(is_code(own) ? own.name + "_quantized" : own.name, own, own.dtype);
+    return value = declared(holds_codes(own) ? own.name + "_quantized" : own.name, own, own.dtype);
   }
 
   void append(const Operator& op, const std::vector<ValueId>& inputs, std::span<const NetworkTensor* const> tensors,
@@ -71,7 +71,7 @@ class Maker {
   void add_input(int32_t input) {
     Graph& graph = model_.graph;
     const NetworkTensor& own = at(input);
-    if (!is_code(own)) {
+    if (!holds_codes(own)) {
       graph.inputs.push_back(value_of(input));
       return;
     }
@@ -101,7 +101,7 @@ class Maker {
     Graph& graph = model_.graph;
     const NetworkTensor& own = at(output);
     const ValueId value = value_of(output);
-    if (is_code(own)) {
+    if (holds_codes(own)) {
       NetworkTensor floats{own.name, own.shape, DType::kFloat32};
       floats.order = own.order;
       const NetworkTensor* const from = &own;

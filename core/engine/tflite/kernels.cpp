@@ -25,7 +25,6 @@ constexpr int32_t kLowest = Bounds8::kLowest, kHighest = Bounds8::kHighest;
 
 /// Sums of products of one operator with a weight: the bias that they begin with, and how they become codes.
 struct Products {
-  const Argument &x, &w;
   std::vector<int32_t> bias;
   std::vector<Multiplier> multipliers;
   Bounds8 bounds;
@@ -40,10 +39,8 @@ struct Products {
 };
 
 Products products_of(const KernelCall& call, const Argument& x, size_t bias, size_t channels) {
-  Products products{x, call.in(1), std::vector<int32_t>(channels, 0), {}, bounds_of<int8_t>(call), call.zero_point()};
-  const std::vector<float>& scales = products.w.tensor->quantization.scale;
-  for (size_t c = 0; c < channels; ++c)
-    products.multipliers.push_back(multiplier_of(product(x, scales[scales.size() == 1 ? 0 : c]) / call.scale()));
+  Products products{std::vector<int32_t>(channels, 0), multipliers_of(call, x, channels), bounds_of<int8_t>(call),
+                    call.zero_point()};
   if (call.has(bias)) {
     const Tensor given = call.in(bias).value->aligned();
     std::copy(given.data<int32_t>().begin(), given.data<int32_t>().end(), products.bias.begin());

@@ -45,11 +45,8 @@ struct WideProducts {
 };
 
 WideProducts products_of(const KernelCall& call, size_t channels) {
-  WideProducts products{std::vector<int64_t>(channels, 0), {}, bounds_of<int16_t>(call)};
-  const std::vector<float>& scales = call.in(1).tensor->quantization.scale;
-  for (size_t c = 0; c < channels; ++c)
-    products.multipliers.push_back(
-        multiplier_of(product(call.in(0), scales[scales.size() == 1 ? 0 : c]) / call.scale()));
+  WideProducts products{std::vector<int64_t>(channels, 0), multipliers_of(call, call.in(0), channels),
+                        bounds_of<int16_t>(call)};
   if (call.has(2)) {
     products.bias = call.in(2).value->to_int64s();
     products.narrow = call.in(2).value->dtype() == DType::kInt32;

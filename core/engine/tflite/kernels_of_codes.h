@@ -50,6 +50,15 @@ inline double product(const Argument& a, double b) {
   return static_cast<double>(a.scale()) * b;
 }
 
+/// Of each output channel's sums of products with a weight.
+inline std::vector<Multiplier> multipliers_of(const KernelCall& call, const Argument& x, size_t channels) {
+  const std::vector<float>& scales = call.in(1).tensor->quantization.scale;
+  std::vector<Multiplier> multipliers;
+  for (size_t c = 0; c < channels; ++c)
+    multipliers.push_back(multiplier_of(product(x, scales[scales.size() == 1 ? 0 : c]) / call.scale()));
+  return multipliers;
+}
+
 /// One axis of a window: where it begins before the input, and its steps.
 struct Steps {
   int in, out, kernel, stride, dilation, before;

@@ -88,23 +88,6 @@ int32_t Lowering::constant(const std::string& name, Tensor data, Quantization gr
   return made;
 }
 
-Tensor integers(DType dtype, const Shape& shape, std::span<const int64_t> values) {
-  const auto as = [&](auto type) {
-    const std::vector<decltype(type)> narrow(values.begin(), values.end());
-    return Tensor::of<decltype(type)>(shape, std::span<const decltype(type)>(narrow));
-  };
-  switch (dtype) {
-    case DType::kInt8:
-      return as(int8_t{});
-    case DType::kInt16:
-      return as(int16_t{});
-    case DType::kInt32:
-      return as(int32_t{});
-    default:
-      return as(int64_t{});
-  }
-}
-
 int32_t Lowering::numbers(const Dims& values) {
   const auto [entry, is_new] = numbers_.try_emplace(values, -1);
   if (!is_new) return entry->second;

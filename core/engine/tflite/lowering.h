@@ -53,9 +53,6 @@ constexpr int64_t lowest_of(DType code) {
   return code == DType::kInt16 ? std::numeric_limits<int16_t>::min() : std::numeric_limits<int8_t>::min();
 }
 
-/// A tensor of one of the signed integer types.
-Tensor integers(DType dtype, const Shape& shape, std::span<const int64_t> values);
-
 /// A constant: an initializer, or one after a DequantizeLinear.
 struct ConstantValue {
   Tensor tensor;

@@ -205,6 +205,23 @@ bool is_quantized(const Network& network) {
   return false;
 }
 
+Tensor integers(DType dtype, const Shape& shape, std::span<const int64_t> values) {
+  const auto as = [&](auto type) {
+    const std::vector<decltype(type)> narrow(values.begin(), values.end());
+    return Tensor::of<decltype(type)>(shape, std::span<const decltype(type)>(narrow));
+  };
+  switch (dtype) {
+    case DType::kInt8:
+      return as(int8_t{});
+    case DType::kInt16:
+      return as(int16_t{});
+    case DType::kInt32:
+      return as(int32_t{});
+    default:
+      return as(int64_t{});
+  }
+}
+
 int8_t type_number(DType dtype) {
   for (const auto& [type, number] : kTypes)
     if (type == dtype) return number;

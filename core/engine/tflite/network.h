@@ -189,6 +189,14 @@ struct Network {
   std::vector<NodeId> integer_nodes = {};  // of the model that it was lowered from: those that compute in integers
 };
 
+/// Values that stand for real numbers have one of these types, beside floats.
+constexpr bool is_code(DType dtype) {
+  return dtype == DType::kInt8 || dtype == DType::kInt16;
+}
+
+/// A tensor of one of the signed integer types.
+Tensor integers(DType dtype, const Shape& shape, std::span<const int64_t> values);
+
 /// An operator gives integers with a scale.
 bool is_quantized(const Network& network);
 
