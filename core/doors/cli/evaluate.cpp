@@ -29,10 +29,6 @@ struct EvaluateOptions {
   bool json = false;
 };
 
-void print_remark(const Diagnostic& remark) {
-  print_error("note: %s: %s %s\n", remark.place.c_str(), remark.message.c_str(), remark.hint.c_str());
-}
-
 SampleEvaluation evaluate_model(const EvaluateOptions& options) {
   ModelFile file = open_runnable_model(options.model);
   const auto metric = enum_from_word<evaluate::Metric>(options.metric, "--metric");
@@ -57,7 +53,7 @@ SampleEvaluation evaluate_model(const EvaluateOptions& options) {
   SampleEvaluation outcome = evaluate_samples({program, reference, metric, options.group}, data, labels,
                                               chosen_samples(options.data, *data, options.group), options.workforce);
   if (const auto remark = report::label_order_remark(outcome.result, *data, labels); remark && !options.json)
-    print_remark(*remark);
+    print_note(*remark);
   return outcome;
 }
 

@@ -40,4 +40,9 @@ void print_error(const char* format, ...) {
   va_end(arguments);
 }
 
+void print_note(const Diagnostic& note) {
+  print_error("note: %s%s%s\n", note.place.empty() ? "" : (note.place + ": ").c_str(), note.message.c_str(),
+              note.hint.empty() ? "" : (" " + note.hint).c_str());
+}
+
 }  // namespace tersor::cli

@@ -263,14 +263,12 @@ void check_options(const QuantizeOptions& options) {
 }
 
 void print_notes(const std::vector<Diagnostic>& notes) {
-  for (const Diagnostic& note : notes)
-    print_error("note: %s%s%s\n", note.place.empty() ? "" : (note.place + ": ").c_str(), note.message.c_str(),
-                note.hint.empty() ? "" : (" " + note.hint).c_str());
+  for (const Diagnostic& note : notes) print_note(note);
 }
 
 void print_labels_note(const report::Report& report) {
   for (const Diagnostic& one : report.diagnostics)
-    if (one.code == kLabelsNotCounted || one.code == report::kLabelsReordered) print_notes({one});
+    if (one.code == kLabelsNotCounted || one.code == report::kLabelsReordered) print_note(one);
 }
 
 /// The report that an answer is said from where nobody asked for one. Absent where it fails, for the file is written

@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "core/base/number_text.h"
+
 namespace tersor::report {
 
 namespace {
@@ -17,10 +19,7 @@ double share(const SaturationRow& row) {
 }
 
 std::string figure_of_decibels(const std::optional<double>& decibels) {
-  if (!decibels) return "no error";
-  char text[48];
-  std::snprintf(text, sizeof text, "%.1f dB", *decibels);
-  return text;
+  return decibels ? formatted("%.1f dB", *decibels) : "no error";
 }
 
 /// " There the output SQNR is -2.7 dB, and 6 of 64 answers are the float model's."
