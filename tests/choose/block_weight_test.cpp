@@ -2,6 +2,7 @@
 // Weights in blocks in the file: every form computes the values of its blocks.
 #include "core/choose/block_weight.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <set>
@@ -9,9 +10,12 @@
 
 #include "core/base/error.h"
 #include "core/choose/choose_constants.h"
+#include "core/export/apply_plan.h"
 #include "core/job/tersor.h"
 #include "core/onnx/write.h"
 #include "core/passes/kernel_op.h"
+#include "core/quant/quantizer.h"
+#include "core/simulate/fuse.h"
 #include "core/simulate/program.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
@@ -63,6 +67,11 @@ std::string config_of(int bits, const char* method, int size) {
          R"(, "weights_per_channel_threshold": true, "enable_activation_quantization": false})";
 }
 
+bool same(const Tensor& a, const Tensor& b) {
+  const auto x = a.data<float>(), y = b.data<float>();
+  return std::equal(x.begin(), x.end(), y.begin(), y.end());
+}
+
 /// The largest difference of the first output in the runtime's arithmetic, in parts of its range.
 double difference(const Model& expected, const Model& file, simulate::Profile profile,
                   const std::vector<Tensor>& inputs) {
@@ -102,7 +111,38 @@ TEST_CASE("every form of blocks computes the values of its blocks") {
         }
 }
 
-TEST_CASE("operators without blocks are named, and quantized inputs are refused") {
+TEST_CASE("an integer kernel reads blocks of few bits as levels of 8, which the runtime makes when it opens the file") {
+  const Made eight = make(model_of_products(), "ort-unpacked-weights", R"({"weights_n_bits": 8})");
+  const size_t kernels = simulate::fuse(eight.file, simulate::Profile::kX64).integer_nodes.size();
+  const std::string any = R"("weights_block_size": 32, "weights_quantization_method": "UNIFORM", )";
+  for (const auto& [platform, more] : {std::pair{"ort-unpacked-weights", std::string()}, {"any", any}})
+    for (const int bits : {2, 4, 5, 7}) {
+      INFO(platform << " " << bits);
+      const Made made = make(model_of_products(), platform, "{" + more + R"("weights_n_bits": )" +
+                                                                std::to_string(bits) + "}");
+      int levels = 0;
+      for (const ptq::KernelPlan& kernel : made.result.plan.kernels) {
+        if (!kernel.has_levels()) continue;
+        ++levels;
+        const Tensor weight = *made.job->model.graph.initializer(kernel.op.weight);
+        const std::vector<int8_t> integers = ptq::levels_of(kernel, weight);
+        REQUIRE(*std::min_element(integers.begin(), integers.end()) >= -127);
+        const Tensor restored = quant::dequantize(Tensor::of<int8_t>(weight.shape(), integers), kernel.weight);
+        REQUIRE(same(ptq::read_back(kernel, weight), restored));
+      }
+      REQUIRE(levels == 3);  // a ConvTranspose has none
+      if (more.empty()) REQUIRE(simulate::fuse(made.file, simulate::Profile::kX64).integer_nodes.size() == kernels);
+      // The same integers without packing and without blocks.
+      const Model plain = ptq::apply_restored(made.result.draft.model, made.result.plan);
+      const std::vector<Tensor> inputs = test::random_inputs(made.file, 51);
+      const auto output_of = [&](const Model& file) {
+        return run::Runner(simulate::compile(file, simulate::Profile::kX64)).run(inputs)[0];
+      };
+      REQUIRE(same(output_of(made.file), output_of(plain)));
+    }
+}
+
+TEST_CASE("operators without blocks are named, and blocks are refused where a platform has none") {
   const Made made = make(model_of_products(), "weight-only-int8", R"({"weights_block_size": 64})");
   bool named = false;
   for (const Diagnostic& note : made.job->notes)
@@ -116,7 +156,6 @@ TEST_CASE("operators without blocks are named, and quantized inputs are refused"
     }
     return std::string();
   };
-  REQUIRE(message_of("any").find("enable_activation_quantization") != std::string::npos);
   REQUIRE(message_of("ort-cpu").find("weights_block_size = 32; it can be 0, for none.") != std::string::npos);
 }
 

@@ -126,23 +126,29 @@ int64_t bytes_of_table(int bits) {
 
 /// Codes and scales of blocks, and the nodes that restore or multiply them.
 int64_t added_by_blocks(const Graph& graph, const passes::KernelOp& op, const framework::WeightAttribute& weight,
-                        bool half_scales, Codes& codes) {
+                        bool has_levels, bool half_scales, Codes& codes) {
+  constexpr int64_t kNodesOfLevels = 1000;  // about, with their shapes and names
   const std::string& name = graph.name_of(op.weight);
   const int bits = weight.config.weights_n_bits, size = *weight.config.weights_block_size;
   const int64_t blocks = (weight.block_columns + size - 1) / size * op.outputs;
   const bool has_zero_points = weight.config.weights_quantization_method == quant::QuantizationMethod::kUniform;
+  const int64_t floats = 4 * graph.initializer(op.weight)->elements();
+  if (has_levels)
+    return kNodesOfLevels + codes.bytes(blocks * size, bits, name) + 2 * blocks + 4 * op.outputs +
+           (has_zero_points ? codes.bytes(blocks, bits, name) : 0) - floats;
   // About what nodes, shapes and names take, which have the weight's name in them so many times.
   const int64_t nodes = 400 + 14 * length(name) + (has_zero_points ? 120 + 5 * length(name) : 0) +
                         (half_scales ? 100 + 4 * length(name) : 0);
   return nodes + codes.bytes(blocks * size, bits, name) + blocks * ((has_zero_points ? 8 : 4) - (half_scales ? 2 : 0)) -
-         4 * graph.initializer(op.weight)->elements();
+         floats;
 }
 
 /// `has_codes`: the kernel's codes are stored for it; false where it reads those of another kernel with the same
 /// weight.
 int64_t added_by(const Graph& graph, const passes::KernelOp& op, const framework::WeightAttribute& weight,
-                 bool has_integer_bias, bool has_codes, bool half_scales, Codes& codes) {
-  if (weight.config.weights_block_size) return added_by_blocks(graph, op, weight, half_scales, codes);
+                 bool in_integers, bool has_integer_bias, bool has_codes, bool half_scales, Codes& codes) {
+  if (weight.config.weights_block_size && !(in_integers && weight.config.weights_n_bits == quant::kBitsOfLevels))
+    return added_by_blocks(graph, op, weight, in_integers, half_scales, codes);
   const int64_t elements = graph.initializer(op.weight)->elements();
   const int bits = weight.config.weights_n_bits;
   const int64_t ranges = weight.config.weights_per_channel_threshold ? op.outputs : 1;
@@ -230,9 +236,9 @@ int64_t expected_size(const Graph& original, const Graph& prepared, const framew
       bytes += Added(prepared.name_of(value)).unpacked(prepared.initializer(value)->shape().rank());
       if (tables.insert(bits).second) bytes += bytes_of_table(bits);
     }
-    bytes += added_by(prepared, kernels[k], *weight,
-                      role.role != ptq::Role::kWeightOnly && attachment.export_rules.integer_bias, shared[k].first == k,
-                      attachment.export_rules.half_scales, by_table ? entries : codes);
+    const bool in_integers = role.role != ptq::Role::kWeightOnly;
+    bytes += added_by(prepared, kernels[k], *weight, in_integers, in_integers && attachment.export_rules.integer_bias,
+                      shared[k].first == k, attachment.export_rules.half_scales, by_table ? entries : codes);
   }
   if (!asked.constants) bytes += added_by_constants(prepared, attachment, quantized, codes);
   return std::max<int64_t>(bytes - codes.saved(), 0);

@@ -4,6 +4,7 @@
 #include "core/base/number_text.h"
 #include "core/choose/block_weight.h"
 #include "core/choose/pad_fillers.h"
+#include "core/export/pack_codes.h"
 #include "core/graph/uses.h"
 #include "core/quant/error_functions.h"
 #include "core/quant/quantizer.h"
@@ -81,7 +82,7 @@ std::vector<Diagnostic> range_remarks(const Graph& graph, const ptq::Placement& 
   for (const ptq::KernelPlan& kernel : plan.kernels) {
     const std::optional<double> decibels = weight_sqnr_db(graph, kernel);
     // Few bits give no more than this: 6 dB each, less what a weight's extremes reach beyond the others.
-    const double of_bits = 6.0 * kernel.weight.grid.n_bits - 9;
+    const double of_bits = 6.0 * (kernel.blocks ? kernel.blocks->grid : kernel.weight.grid).n_bits - 9;
     if (!decibels || *decibels >= std::min(kLeastRangeSqnrDb, of_bits)) continue;
     const Node& node = *graph.find(kernel.node);
     remarks.push_back(
@@ -91,10 +92,34 @@ std::vector<Diagnostic> range_remarks(const Graph& graph, const ptq::Placement& 
   return remarks;
 }
 
+namespace {
+
+/// What a runtime holds at once while it unpacks weights for integer kernels.
+std::optional<Diagnostic> opening_remark(const Graph& graph, const ptq::QuantizationPlan& plan) {
+  constexpr int64_t kWorthSaying = 16'000'000;
+  int64_t bytes = 0;
+  for (const ptq::KernelPlan& kernel : plan.kernels) {
+    const Tensor* weight = graph.initializer(kernel.op.weight);
+    if (kernel.has_levels() && weight != nullptr)
+      bytes += weight->elements() * ptq::bytes_of_opening(kernel.blocks->grid.n_bits);
+  }
+  if (bytes < kWorthSaying) return std::nullopt;
+  return Diagnostic{"opening_memory",
+                    "The weights are unpacked once, when the file is opened. ONNX Runtime takes about " +
+                        formatted("%.0f MB", static_cast<double>(bytes) / 1e6) +
+                        " for that, which it frees again. With its graph optimizations switched off it unpacks them "
+                        "in every run.",
+                    "",
+                    "Leave the optimizations on; where that memory is not there, choose ort-cpu (8 bits)."};
+}
+
+}  // namespace
+
 std::vector<Diagnostic> remarks_of(std::vector<Diagnostic> warnings, const std::vector<Diagnostic>& notes,
                                    const Graph& graph, const ptq::Placement& placement,
                                    const ptq::QuantizationPlan& plan, const calibrate::Statistics& statistics) {
   warnings.insert(warnings.end(), notes.begin(), notes.end());
+  if (auto remark = opening_remark(graph, plan)) warnings.push_back(std::move(*remark));
   for (Diagnostic& one : range_remarks(graph, placement, plan, statistics)) warnings.push_back(std::move(one));
   return warnings;
 }

@@ -27,6 +27,7 @@ void set_bits(std::span<std::byte> bytes, size_t bits, size_t at, uint32_t code)
 }  // namespace
 
 BlockForm block_form(const QuantizationPlan& plan, const KernelPlan& kernel, const Node& node) {
+  if (kernel.has_levels()) return BlockForm::kLevels;
   if (!tpc::folds(plan.float_weights)) return BlockForm::kDequantize;
   const bool is_plain = node.is("MatMul") || (node.is("Gemm") && float_of(node, "alpha") == 1.0f &&
                                               float_of(node, "beta") == 1.0f && int_of(node, "transA") == 0);
@@ -50,10 +51,18 @@ std::vector<int8_t> in_weight_order(const passes::KernelOp& op, std::span<const 
   return codes;
 }
 
+std::vector<int8_t> rows_of_codes(const KernelPlan& plan, const Tensor& weight) {
+  return plan.codes.empty() ? quant::quantize(rows_of(plan.op, weight), *plan.blocks) : in_rows(plan.op, plan.codes);
+}
+
 std::vector<int8_t> in_rows(const passes::KernelOp& op, std::span<const int8_t> codes) {
   std::vector<int8_t> rows(codes.size());
   for_each_place(op, [&](size_t to, size_t from) { rows[to] = codes[from]; });
   return rows;
+}
+
+std::vector<int8_t> levels_of(const KernelPlan& plan, const Tensor& weight) {
+  return in_weight_order(plan.op, quant::levels_of(rows_of_codes(plan, weight), *plan.blocks));
 }
 
 Tensor read_back(const KernelPlan& plan, const Tensor& weight) {
@@ -63,9 +72,7 @@ Tensor read_back(const KernelPlan& plan, const Tensor& weight) {
     if (plan.codes.empty()) return quant::dequantize(quant::quantize(exact, plan.rounding()), plan.weight);
     return quant::dequantize(Tensor::of<int8_t>(exact.shape(), plan.codes), plan.weight);
   }
-  const std::vector<int8_t> codes =
-      plan.codes.empty() ? quant::quantize(rows_of(plan.op, exact), *plan.blocks) : in_rows(plan.op, plan.codes);
-  const std::vector<float> rows = quant::dequantize(codes, *plan.blocks);
+  const std::vector<float> rows = quant::dequantize(rows_of_codes(plan, exact), *plan.blocks);
   Tensor values = Tensor::make(DType::kFloat32, exact.shape());
   const auto to = values.mutable_data<float>();
   for_each_place(plan.op, [&](size_t from, size_t at) { to[at] = rows[from]; });

@@ -18,7 +18,11 @@ std::vector<float> rows_of(const passes::KernelOp& op, const Tensor& weight);
 /// Reorders codes from [outputs, columns] to the weight's own order.
 std::vector<int8_t> in_weight_order(const passes::KernelOp& op, std::span<const int8_t> rows);
 std::vector<int8_t> in_rows(const passes::KernelOp& op, std::span<const int8_t> codes);
+/// The codes of a weight in blocks: the plan's, or the nearest, as [outputs, columns].
+std::vector<int8_t> rows_of_codes(const KernelPlan& plan, const Tensor& weight);
 
+/// The integers that an integer kernel reads of a weight in blocks, in the weight's own order.
+std::vector<int8_t> levels_of(const KernelPlan& plan, const Tensor& weight);
 /// Restores the weight's values as the plan stores them, in the weight's own order.
 Tensor read_back(const KernelPlan& plan, const Tensor& weight);
 
@@ -36,7 +40,7 @@ std::vector<Number> by_block_first(std::span<const Number> by_output, int64_t bl
 std::vector<int8_t> padded_rows(std::span<const int8_t> rows, const quant::BlockParams& params);
 
 /// The form in which the file stores a weight in blocks.
-enum class BlockForm { kDequantize, kFold, kMatMulNBits };
+enum class BlockForm { kDequantize, kFold, kMatMulNBits, kLevels };
 /// Chooses the form; `node` is the node of the float model. MatMulNBits with 4 bits is as fast as the float product and
 /// reads an eighth of its weight. With 2 or 8 bits it is several times slower, unless it rounds the input to 8 bits, as
 /// prefer=SPEED allows.

@@ -156,6 +156,7 @@ void note_input_corrections(const Graph& graph, QuantizationPlan& plan) {
 /// Which runtimes read the form, where it takes more than the operators that all have.
 std::string form_text(BlockForm form, int bits) {
   if (form == BlockForm::kFold) return "restored when the file is opened";
+  if (form == BlockForm::kLevels) return "made int8 of for the integer kernel when the file is opened";
   if (form == BlockForm::kDequantize) return "as DequantizeLinear with block_size (ONNX Runtime 1.20 or newer)";
   const char* const oldest = bits <= 2 ? "1.24" : bits <= 4 ? "1.18" : "1.22";
   return std::string("as MatMulNBits (ONNX Runtime ") + oldest + " or newer)";

@@ -42,10 +42,40 @@ QuantizationParams params_by(const framework::LayerQuantizer& quantizer, const T
   return quant::params_of_ranges(method, grid, std::span(&range, 1));
 }
 
+/// An integer kernel reads blocks as levels of 8 bits. Weights of 8 bits gain nothing by that.
+bool reads_levels(const framework::WeightAttribute& attribute, const WeightContext& context) {
+  const tpc::AttributeQuantizationConfig& config = attribute.config;
+  return config.weights_block_size && !config.weights_by_table() && context.input_params != nullptr &&
+         config.weights_n_bits < quant::kBitsOfLevels && tpc::folds(context.attachment.export_rules.float_weights);
+}
+
+/// True if the kernel computes in integers and its weight has as many bits as levels.
+bool keeps_rows(const framework::WeightAttribute& attribute, const WeightContext& context) {
+  return context.input_params != nullptr && attribute.config.weights_n_bits == quant::kBitsOfLevels &&
+         tpc::folds(context.attachment.export_rules.float_weights);
+}
+
+/// An integer kernel takes no zero points but those of blocks, of which the weight has too few inputs.
+bool lost_blocks(NodeId node, const framework::WeightAttribute& attribute, const WeightContext& context) {
+  return context.input_params != nullptr && !attribute.config.weights_block_size &&
+         context.attachment.of(node).config().attribute_config(tpc::kKernelAttr).weights_block_size &&
+         attribute.config.weights_quantization_method == quant::QuantizationMethod::kUniform;
+}
+
+/// A scale for each output, at which its largest weight is the largest level.
+QuantizationParams params_of_levels(const KernelOp& op, const Tensor& weight, quant::QuantizationMethod method,
+                                    quant::Criterion criterion) {
+  criterion.method = quant::ThresholdSelectionMethod::kNoClipping;
+  if (method != quant::QuantizationMethod::kPowerOfTwo) method = quant::QuantizationMethod::kSymmetric;
+  return quant::choose_weight_params(weight, method, {quant::kBitsOfLevels, true, true}, op.output_axis, criterion)
+      .params;
+}
+
 QuantizationParams weight_params(NodeId node, const KernelOp& op, const Tensor& weight,
                                  const framework::WeightAttribute& attribute, const WeightContext& context) {
   const tpc::AttributeQuantizationConfig& config = attribute.config;
-  const quant::QuantizationMethod method = quant::even_form(config.weights_quantization_method);
+  quant::QuantizationMethod method = quant::even_form(config.weights_quantization_method);
+  if (lost_blocks(node, attribute, context)) method = quant::QuantizationMethod::kSymmetric;
   const auto& asked = context.attachment.of(node).kernel_quantizer;
   const quant::IntegerGrid grid{config.weights_n_bits, true,
                                 asked ? asked->narrow_range : context.attachment.export_rules.narrow_weights};
@@ -53,6 +83,7 @@ QuantizationParams weight_params(NodeId node, const KernelOp& op, const Tensor& 
   const std::optional<int> axis = config.weights_per_channel_threshold ? std::optional(op.output_axis) : std::nullopt;
   QuantizationParams params;
   try {
+    if (reads_levels(attribute, context)) return params_of_levels(op, weight, method, criterion_of(node, context));
     params = asked ? params_by(*asked, weight, method, grid, axis, criterion_of(node, context))
                    : quant::choose_weight_params(weight, method, grid, axis, criterion_of(node, context)).params;
   } catch (const Error& error) {
@@ -62,11 +93,13 @@ QuantizationParams weight_params(NodeId node, const KernelOp& op, const Tensor& 
   return params;
 }
 
-/// A scale for each block of inputs, before float arithmetic.
+/// A scale for each block of inputs. Before an integer kernel `rows` are the scales of the outputs.
 quant::BlockParams block_params(const Node& node, const KernelOp& op, const Tensor& weight,
-                                const framework::WeightAttribute& attribute, const WeightContext& context) {
+                                const framework::WeightAttribute& attribute, const WeightContext& context,
+                                const std::vector<float>& rows) {
   const tpc::AttributeQuantizationConfig& config = attribute.config;
-  if (context.input_params != nullptr)
+  const bool has_levels = reads_levels(attribute, context);
+  if (context.input_params != nullptr && !has_levels)
     throw Error(ErrorCode::kInvalidConfig,
                 "\"" + context.graph.label_of(node) + "\" (" + node.op_type +
                     ") reads a quantized tensor, and integer kernels take one scale for each output channel, not " +
@@ -82,6 +115,7 @@ quant::BlockParams block_params(const Node& node, const KernelOp& op, const Tens
   params.half_scales = context.attachment.export_rules.half_scales;
   params.size = *config.weights_block_size;
   params.columns = op.inputs_per_group() * op.taps;
+  if (has_levels) params.row_scale = rows;
   try {
     return quant::choose_blocks(rows_of(op, weight), params, criterion_of(node.id, context));
   } catch (const Error& error) {
@@ -163,8 +197,8 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
   } else {
     plan.weight = weight_params(node.id, op, weight, attribute, context);
   }
-  if (attribute.config.weights_block_size && !plan.table)
-    plan.blocks = block_params(node, op, weight, attribute, context);
+  const bool in_blocks = attribute.config.weights_block_size && !plan.table && !keeps_rows(attribute, context);
+  if (in_blocks) plan.blocks = block_params(node, op, weight, attribute, context, plan.weight.scale);
   std::vector<double> bias = *passes::bias_values(graph, op);
   const auto input_shift = input_mean_shift(node, op, context);
   for (size_t o = 0; input_shift && o < bias.size(); ++o) {
@@ -196,6 +230,7 @@ KernelPlan choose_weight(const Node& node, const KernelOp& op, const WeightConte
     const int64_t raised = raise_scales(in_octaves, plan);
     plan.raised_channels = std::max(plan.raised_channels, raised);
     if (raised == 0) break;
+    if (plan.has_levels()) plan.blocks = block_params(node, op, weight, attribute, context, plan.weight.scale);
     if (plan.table) plan.table = with_scales(*plan.table, plan.weight);
   }
   return plan;

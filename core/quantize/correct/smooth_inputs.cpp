@@ -16,6 +16,7 @@
 #include "core/graph/attribute_defaults.h"
 #include "core/graph/uses.h"
 #include "core/passes/edit.h"
+#include "core/quant/block_quantizer.h"
 
 namespace tersor::ptq {
 
@@ -36,6 +37,7 @@ struct Reader {
   size_t node = 0;
   const KernelOp* op = nullptr;
   double steps = 0, weight_steps = 0;  // of its quantizers
+  int64_t block = 0;                   // inputs that share a scale of the weight
   Tensor weight;
   std::vector<double> bias;        // what the next node adds to its outputs, where one does
   size_t adds = 0;                 // that node
@@ -119,14 +121,15 @@ class Smoother {
                         shared_.count(index) == 0 && std::count(node.inputs.begin(), node.inputs.end(), value) == 1;
       const framework::NodeAttachment& attached = attachment_.of(node.id);
       const framework::WeightAttribute* quantized = attached.weight(tpc::kKernelAttr);
-      constexpr int kBits = 8;  // with fewer the weights lose more than the input gains
-      if (!fits || quantized == nullptr || quantized->config.weights_n_bits != kBits ||
-          quantized->config.weights_by_table())
-        return false;
+      // With fewer bits for a whole output the weights lose more than the input gains.
+      const bool fine = quantized != nullptr && (quantized->config.weights_n_bits == quant::kBitsOfLevels ||
+                                                 quantized->config.weights_block_size);
+      if (!fits || !fine || quantized->config.weights_by_table()) return false;
       Reader reader{index,
                     &*role.op,
                     std::ldexp(1.0, attached.config().activation_n_bits) - 1,
                     std::ldexp(1.0, quantized->config.weights_n_bits - 1) - 1,
+                    quantized->config.weights_block_size.value_or(static_cast<int>(role.op->inputs)),
                     graph_.initializer(role.op->weight)->aligned(),
                     {},
                     {}};
@@ -270,14 +273,17 @@ class Smoother {
   /// Sum over the outputs of the variance of a weight's rounding error.
   static double weight_variance(const Reader& reader, const std::vector<double>& scale) {
     const auto w = reader.weight.data<float>();
+    const int64_t inputs = reader.op->inputs;
     double sum = 0;
-    for (int64_t o = 0; o < reader.op->outputs; ++o) {
-      double most = 0;
-      for (int64_t i = 0; i < reader.op->inputs; ++i)
-        most = std::max(most, std::fabs(w[reader.op->at(o, i, 0)] * scale[static_cast<size_t>(i)]));
-      const double step = most / reader.weight_steps;
-      sum += step * step / 12;
-    }
+    for (int64_t o = 0; o < reader.op->outputs; ++o)
+      for (int64_t begin = 0; begin < inputs; begin += reader.block) {
+        const int64_t end = std::min(begin + reader.block, inputs);
+        double most = 0;
+        for (int64_t i = begin; i < end; ++i)
+          most = std::max(most, std::fabs(w[reader.op->at(o, i, 0)] * scale[static_cast<size_t>(i)]));
+        const double step = most / reader.weight_steps;
+        sum += step * step / 12 * (static_cast<double>(end - begin) / static_cast<double>(inputs));
+      }
     return sum;
   }
 

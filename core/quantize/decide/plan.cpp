@@ -58,8 +58,10 @@ Json activation_json(const Graph& graph, const ActivationPlan& plan) {
 }
 
 Json blocks_json(const quant::BlockParams& blocks) {
-  return {
+  Json json = {
       {"size", blocks.size}, {"columns", blocks.columns}, {"scale", blocks.scale}, {"zero_point", blocks.zero_point}};
+  if (blocks.has_levels()) json["row_scale"] = blocks.row_scale;
+  return json;
 }
 
 Json kernel_json(const Graph& graph, const KernelPlan& plan) {

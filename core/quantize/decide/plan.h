@@ -47,6 +47,8 @@ struct KernelPlan {
   /// For a weight in blocks along its inputs: their parameters. `weight` then holds what one scale per channel would
   /// be.
   std::optional<quant::BlockParams> blocks = {};
+  /// True if an integer kernel reads the weight in blocks, as levels of 8 bits by `weight`.
+  bool has_levels() const { return blocks && blocks->has_levels(); }
   /// True if float arithmetic reads the weight.
   bool in_float = false;
   /// A value per output channel; empty if the node has no bias and needs none.

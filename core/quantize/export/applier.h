@@ -93,6 +93,7 @@ class Applier {
   // store_weights.cpp
   void store_weight(const KernelPlan& kernel);
   void store_blocks(const KernelPlan& kernel, const Tensor& values, Node& node);
+  void store_levels(const KernelPlan& kernel, const Tensor& values, ValueId output, std::vector<Node>& nodes);
   void store_bias(const KernelPlan& kernel, Node& node);
   Tensor codes_of_weight(const KernelPlan& kernel, const Tensor& values) const;
   void fold_shared(const KernelPlan& kernel, const Tensor& values, ValueId output, std::vector<Node>& nodes);

@@ -52,7 +52,7 @@ bool Applier::needs_small_integers() const {
                      [this](const KernelPlan& one) {
                        if (one.table || folds(one)) return false;
                        const bool has_few_bits = one.weight.grid.n_bits <= 4 && !folds_constants();
-                       return one.blocks || has_few_bits || bits_of(one.weight.storage()) != 8;
+                       return (one.blocks && !one.has_levels()) || has_few_bits || bits_of(one.weight.storage()) != 8;
                      }) ||
          std::any_of(plan_.constants.begin(), plan_.constants.end(), [this](const ConstantPlan& one) {
            return !one.is_packed && ((!one.by_row && one.params.grid.n_bits <= 4 && !folds_constants()) ||

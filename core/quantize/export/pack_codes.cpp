@@ -165,6 +165,15 @@ int64_t bytes_of_unpacking(int n_bits) {
   return kAll + planes * kPlane;
 }
 
+int64_t bytes_of_opening(int n_bits) {
+  // Two shifts, a Reshape and a Cast to int32 for each plane; beyond the first a Mul and an Add.
+  constexpr int64_t kPlane = 7, kRaised = 8;
+  // Sub in int32, codes as int8, split and shaped; Cast, Sub, Mul and Round in float32; levels, shaped and turned.
+  constexpr int64_t kAll = 7, kLevels = 19;
+  const auto planes = static_cast<int64_t>(planes_of(n_bits).size());
+  return planes * kPlane + (planes - 1) * kRaised + kAll + kLevels;
+}
+
 void pack_codes(Graph& graph, std::span<const FewBitCodes> codes) {
   std::map<int, std::vector<ValueId>> by_bits;
   for (const FewBitCodes& one : codes) {

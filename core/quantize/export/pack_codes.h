@@ -30,5 +30,8 @@ void pack_codes(Graph& graph, std::span<const FewBitCodes> codes);
 int64_t bytes_packing_saves(int64_t elements, int n_bits, size_t name_length);
 /// An estimate of the bytes that a file needs once to unpack all tensors of `n_bits`.
 int64_t bytes_of_unpacking(int n_bits);
+/// An estimate of the memory, in bytes for each weight, that a runtime holds at once when it makes levels
+/// (quant/block_quantizer.h) of packed codes: every constant on the way stays until the last is there.
+int64_t bytes_of_opening(int n_bits);
 
 }  // namespace tersor::ptq

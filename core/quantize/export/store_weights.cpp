@@ -11,7 +11,22 @@
 
 namespace tersor::ptq {
 
+namespace {
+
+/// With levels: the numbers that differences from zero points are multiplied by are what is stored as scales.
+quant::BlockParams with_stored_scales(quant::BlockParams params) {
+  if (!params.has_levels()) return params;
+  std::vector<float> ratios;
+  for (size_t k = 0; k < params.scale.size(); ++k) ratios.push_back(params.ratio(k));
+  params.scale = std::move(ratios);
+  params.half_scales = true;
+  return params;
+}
+
+}  // namespace
+
 Tensor Applier::codes_of_weight(const KernelPlan& kernel, const Tensor& values) const {
+  if (kernel.has_levels()) return Tensor::of<int8_t>(values.shape(), levels_of(kernel, values));
   if (!kernel.codes.empty()) return Tensor::of<int8_t>(values.shape(), kernel.codes);
   if (kernel.table) return entries_of(values, *kernel.table);
   return quant::quantize(values.aligned(), kernel.rounding());
@@ -30,7 +45,9 @@ void Applier::store_weight(const KernelPlan& kernel) {
   const std::string name = name_of(weight);
   if (kernel.is_packed) {
     look_up(name, kernel.codes.empty() ? values : read_back(kernel, values), *kernel.table, weight, before);
-  } else if (kernel.blocks) {
+  } else if (kernel.has_levels() && folds_constants()) {
+    store_levels(kernel, values, weight, before);
+  } else if (kernel.blocks && !kernel.has_levels()) {
     store_blocks(kernel, values, node);
   } else if (folds(kernel) && kernel.shared) {
     fold_shared(kernel, values, weight, before);
@@ -78,15 +95,30 @@ void Applier::fold_shared(const KernelPlan& kernel, const Tensor& values, ValueI
   scale_codes(name, codes, values.shape().rank(), kernel.weight, output, nodes);
 }
 
+/// Codes, and the nodes that make levels of them when the file is opened. A DequantizeLinear restores the levels, so
+/// that runtimes find what their integer kernels read.
+void Applier::store_levels(const KernelPlan& kernel, const Tensor& values, ValueId output, std::vector<Node>& nodes) {
+  const std::string name = name_of(output);
+  const ValueId levels = graph().add_unique_value(name + kCodes, DType::kInt8);
+  fold_blocks(kernel, rows_of_codes(kernel, values), values.shape(), levels, nodes);
+  Node node = pair_node(
+      "DequantizeLinear", name,
+      {levels, scale_of(name, kernel.weight), zero_point_of(name, kernel.weight, kernel.weight.storage())}, output);
+  node.attributes["axis"] = static_cast<int64_t>(*kernel.weight.channel_axis);
+  nodes.push_back(std::move(node));
+}
+
 /// The same of blocks, whose rows are filled up to whole blocks: [outputs, blocks, size] times [outputs, blocks, 1].
+/// Levels are rounded to int8.
 void Applier::fold_blocks(const KernelPlan& kernel, std::span<const int8_t> rows, const Shape& shape, ValueId output,
                           std::vector<Node>& nodes) {
   const quant::BlockParams& params = *kernel.blocks;
   const passes::KernelOp& op = kernel.op;
   const std::string name = name_of(output);
   const Shape each{op.outputs, params.blocks(), 1};
+  DType type_now = DType::kFloat32;
   const auto then = [&](const char* type, const char* part, std::vector<ValueId> inputs) {
-    return chain(nodes, type, name + part, std::move(inputs), name + part, DType::kFloat32);
+    return chain(nodes, type, name + part, std::move(inputs), name + part, type_now);
   };
   ValueId value = folded_codes(name, padded_rows(rows, params), params.grid,
                                Shape{op.outputs, params.blocks(), params.size}, nodes);
@@ -94,7 +126,12 @@ void Applier::fold_blocks(const KernelPlan& kernel, std::span<const int8_t> rows
     const std::vector<int8_t> zeros(params.zero_point.begin(), params.zero_point.end());
     value = then("Sub", "_steps", {value, folded_codes(name + kZeroPoint, zeros, params.grid, each, nodes)});
   }
-  value = then("Mul", "_blocks", {value, scales_of_blocks(name, params, each, nodes)});
+  value = then("Mul", "_blocks", {value, scales_of_blocks(name, with_stored_scales(params), each, nodes)});
+  if (params.has_levels()) {
+    value = then("Round", "_nearest", {value});
+    type_now = DType::kInt8;
+    value = then("Cast", "_levels", {value});
+  }
   const int64_t padded = params.blocks() * params.size;
   if (padded != params.columns) {
     value = then("Reshape", "_padded", {value, whole(name + "_padded_shape", {op.outputs, padded})});

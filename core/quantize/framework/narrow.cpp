@@ -127,8 +127,8 @@ std::string possible(const tpc::QuantizationConfigOptions& options, const Condit
 
 std::string advice(const Condition& condition) {
   if (std::string_view(condition.field) == "weights_block_size")
-    return "Leave the field unset, or choose a platform that restores weights for float arithmetic: weight-only-int4, "
-           "weight-only-int8, weight-only-blocks or ort-matmul-nbits.";
+    return "Leave the field unset, or choose a platform that has blocks: weight-only-int4, weight-only-int8, "
+           "weight-only-blocks, ort-matmul-nbits or ort-unpacked-weights.";
   return "Leave the field unset, or choose another platform: \"any\" takes every number of bits and every method.";
 }
 

@@ -19,6 +19,8 @@ constexpr int kFactors = 20;           // of the scale that reaches all values, 
 constexpr double kLeastFactor = 0.52;  // ... this
 constexpr double kLeastFactorOfManyBits = 0.9;
 constexpr float kLeastHalf = 0x1p-14f;  // of float16's normal numbers
+constexpr int32_t kLargestLevel = 127;
+constexpr float kLeastRatio = 0x1p-8f, kLargestRatio = 127.0f;  // of a block's scale to its row's
 constexpr int kMoves = 3;               // of the zero point from the best
 constexpr int kFits = 2;                // of the scale to the integers that it gave
 
@@ -185,9 +187,36 @@ void for_each_block(size_t elements, const BlockParams& params, Visit visit) {
 
 }  // namespace
 
-float BlockParams::stored_scale(float exact) const {
+float BlockParams::stored_scale(float exact, size_t block) const {
+  if (has_levels()) {
+    const float row = row_scale[block / static_cast<size_t>(blocks())];
+    const float part = std::clamp(std::fabs(exact) / row, kLeastRatio, kLargestRatio);
+    return float_from_half(half_from_float(std::copysign(part, exact))) * row;
+  }
   const float half = float_from_half(half_from_float(exact));
   return half_scales && std::fabs(half) >= kLeastHalf && std::isfinite(half) ? half : exact;
+}
+
+float BlockParams::ratio(size_t block) const {
+  return float_from_half(half_from_float(scale[block] / row_scale[block / static_cast<size_t>(blocks())]));
+}
+
+int8_t BlockParams::level(int32_t code, size_t block) const {
+  return static_cast<int8_t>(round_half_even(static_cast<float>(code - zero_point[block]) * ratio(block)));
+}
+
+float BlockParams::value(int32_t code, size_t block) const {
+  if (!has_levels()) return dequantize_value(code, scale[block], zero_point[block]);
+  return static_cast<float>(level(code, block)) * row_scale[block / static_cast<size_t>(blocks())];
+}
+
+std::pair<int32_t, int32_t> BlockParams::bounds(size_t block) const {
+  int32_t low = grid.q_min(), high = grid.q_max();
+  if (!has_levels()) return {low, high};
+  // In the units of a level, whose half the rounding to the nearest adds.
+  const double most = (kLargestLevel + 0.499) / std::fabs(static_cast<double>(ratio(block)));
+  const auto steps = static_cast<int32_t>(std::min<double>(most, high - low));
+  return {std::max(low, zero_point[block] - steps), std::min(high, zero_point[block] + steps)};
 }
 
 bool BlockParams::has_zero_points() const {
@@ -203,7 +232,7 @@ BlockParams choose_blocks(std::span<const float> weights, BlockParams params, co
     const size_t column = first % static_cast<size_t>(params.columns);
     const auto of_columns = importance.empty() ? importance : importance.subspan(column, count);
     const BlockStep step = BlockSearch(weights.subspan(first, count), of_columns, params, criterion).best();
-    params.scale.push_back(params.stored_scale(step.scale));
+    params.scale.push_back(params.stored_scale(step.scale, params.scale.size()));
     params.zero_point.push_back(step.zero_point);
   });
   return params;
@@ -212,18 +241,26 @@ BlockParams choose_blocks(std::span<const float> weights, BlockParams params, co
 std::vector<int8_t> quantize(std::span<const float> weights, const BlockParams& params) {
   std::vector<int8_t> codes(weights.size());
   for_each_block(weights.size(), params, [&](size_t first, size_t count, size_t block) {
+    const auto [low, high] = params.bounds(block);
     for (size_t k = first; k < first + count; ++k)
-      codes[k] = static_cast<int8_t>(quantize_value(weights[k], params.scale[block], params.zero_point[block],
-                                                    params.grid.q_min(), params.grid.q_max()));
+      codes[k] =
+          static_cast<int8_t>(quantize_value(weights[k], params.scale[block], params.zero_point[block], low, high));
   });
   return codes;
+}
+
+std::vector<int8_t> levels_of(std::span<const int8_t> codes, const BlockParams& params) {
+  std::vector<int8_t> levels(codes.size());
+  for_each_block(codes.size(), params, [&](size_t first, size_t count, size_t block) {
+    for (size_t k = first; k < first + count; ++k) levels[k] = params.level(codes[k], block);
+  });
+  return levels;
 }
 
 std::vector<float> dequantize(std::span<const int8_t> codes, const BlockParams& params) {
   std::vector<float> values(codes.size());
   for_each_block(codes.size(), params, [&](size_t first, size_t count, size_t block) {
-    for (size_t k = first; k < first + count; ++k)
-      values[k] = dequantize_value(codes[k], params.scale[block], params.zero_point[block]);
+    for (size_t k = first; k < first + count; ++k) values[k] = params.value(codes[k], block);
   });
   return values;
 }

@@ -2,12 +2,15 @@
 // Blockwise quantization of weights: a block of consecutive inputs of an output channel shares a scale and a zero
 // point.
 //   x = (q - zero_point) * scale, in float32
+// An integer kernel takes one scale for each output and no blocks. It reads the nearest whole multiples of that scale:
+//   x = level * row_scale,  level = round((q - zero_point) * ratio),  ratio = scale / row_scale in float16
 // Small blocks make few bits go further, because the largest of 32 weights is closer to the others than the largest of
 // 1536.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/quant/params.h"
@@ -17,6 +20,7 @@ namespace tersor::quant {
 
 inline constexpr int kSmallestBlock = 16;
 inline constexpr int kLargestBlock = 256;
+inline constexpr int kBitsOfLevels = 8;
 
 /// Parameters of a weight matrix [outputs, columns] whose rows are cut into blocks of `size` columns; the last block of
 /// a row may be shorter.
@@ -35,9 +39,19 @@ struct BlockParams {
   std::vector<int32_t> zero_point;
   /// Scales within float16's normal numbers are numbers of that type.
   bool half_scales = false;
+  /// For an integer kernel: the scale of each output, a normal number above 0. Otherwise empty.
+  std::vector<float> row_scale = {};
 
-  /// The number that is stored for a scale.
-  float stored_scale(float exact) const;
+  /// The number that is stored for the scale of the block.
+  float stored_scale(float exact, size_t block) const;
+  bool has_levels() const { return !row_scale.empty(); }
+  /// With levels: what the difference of a code from its zero point is multiplied by, a number of float16.
+  float ratio(size_t block) const;
+  /// With levels: in [-127, 127] for codes within bounds().
+  int8_t level(int32_t code, size_t block) const;
+  float value(int32_t code, size_t block) const;
+  /// The least and the largest code of the block: those of the grid, with levels those whose level has 8 bits.
+  std::pair<int32_t, int32_t> bounds(size_t block) const;
   int64_t blocks() const { return (columns + size - 1) / size; }
   size_t index(int64_t output, int64_t column) const { return static_cast<size_t>(output * blocks() + column / size); }
   bool has_zero_points() const;
@@ -53,6 +67,8 @@ BlockParams choose_blocks(std::span<const float> weights, BlockParams params, co
 
 /// The nearest code of each weight, in the order of `weights`.
 std::vector<int8_t> quantize(std::span<const float> weights, const BlockParams& params);
+/// The level of each code, in the order of `codes`; `params` has levels.
+std::vector<int8_t> levels_of(std::span<const int8_t> codes, const BlockParams& params);
 /// The value of each code, in the order of `codes`.
 std::vector<float> dequantize(std::span<const int8_t> codes, const BlockParams& params);
 

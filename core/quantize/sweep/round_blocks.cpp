@@ -91,8 +91,13 @@ class BlockRounder {
     found.params.zero_point.clear();
     for (int64_t group = 0; group < plan_.op.groups; ++group) {
       const std::span<const float> rows = std::span(rows_).subspan(static_cast<size_t>(group) * elements, elements);
+      BlockParams own = *plan_.blocks;
+      if (own.has_levels()) {
+        const auto begin = plan_.blocks->row_scale.begin() + group * per_group;
+        own.row_scale.assign(begin, begin + per_group);
+      }
       const BlockParams chosen =
-          quant::choose_blocks(rows, *plan_.blocks, quant::Criterion{}, importance(group, given));
+          quant::choose_blocks(rows, std::move(own), quant::Criterion{}, importance(group, given));
       found.params.scale.insert(found.params.scale.end(), chosen.scale.begin(), chosen.scale.end());
       found.params.zero_point.insert(found.params.zero_point.end(), chosen.zero_point.begin(), chosen.zero_point.end());
     }
@@ -102,6 +107,8 @@ class BlockRounder {
   double error_at(int64_t output, int64_t column, const Found& found) const {
     const auto k = static_cast<size_t>(output * columns() + column);
     const size_t index = found.params.index(output, column);
+    if (found.params.has_levels())
+      return static_cast<double>(rows_[k]) - static_cast<double>(found.params.value(found.codes[k], index));
     return static_cast<double>(rows_[k]) -
            (found.codes[k] - found.params.zero_point[index]) * static_cast<double>(found.params.scale[index]);
   }
@@ -145,7 +152,6 @@ class BlockRounder {
     const auto size = static_cast<size_t>(block.size), lanes = static_cast<size_t>(kLanes);
     std::vector<float> values(size * lanes), carried(size * lanes), steps(size * lanes, 1.0f), lows(size * lanes),
         highs(size * lanes);
-    const quant::IntegerGrid& grid = found.params.grid;
     const auto for_each_place = [&](auto visit) {
       for (int64_t o = first; o < end; ++o)
         for (size_t i = 0; i < size; ++i) {
@@ -158,8 +164,9 @@ class BlockRounder {
       const int32_t zero = found.params.zero_point[index];
       values[place] = rows_[k];
       steps[place] = found.params.scale[index];
-      lows[place] = static_cast<float>(grid.q_min() - zero);
-      highs[place] = static_cast<float>(grid.q_max() - zero);
+      const auto [low, high] = found.params.bounds(index);
+      lows[place] = static_cast<float>(low - zero);
+      highs[place] = static_cast<float>(high - zero);
     });
     kernels::nearest_planes(factor.lower.values.data(), size, {steps.data(), lows.data(), highs.data()}, carried.data(),
                             values.data());
@@ -195,7 +202,7 @@ class BlockRounder {
       }
       if (!(squares > 0)) continue;
       const double before = found.params.scale[index];
-      const float fitted = found.params.stored_scale(static_cast<float>(before + products / squares));
+      const float fitted = found.params.stored_scale(static_cast<float>(before + products / squares), index);
       const double ratio = fitted / before;
       if (!(ratio <= kFarthestFit && ratio * kFarthestFit >= 1) || !std::isnormal(fitted)) continue;
       found.params.scale[index] = fitted;

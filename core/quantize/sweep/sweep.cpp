@@ -475,11 +475,18 @@ void Sweep::take(size_t index, const SweepOutcome& outcome) {
   const Rounding& rounding = *steps_[index].rounding;
   Graph& graph = model_.graph;
   const Tensor& before = *graph.initializer(rounding.codes);
+  const KernelPlan& kernel = rounding.plan;
+  if (kernel.has_levels()) {
+    quant::BlockParams params = *kernel.blocks;
+    params.scale = outcome.weight->scales;
+    const std::vector<int8_t> levels = quant::levels_of(in_rows(kernel.op, outcome.weight->codes), params);
+    graph.set_initializer(rounding.codes, Tensor::of<int8_t>(before.shape(), in_weight_order(kernel.op, levels)));
+    return;
+  }
   graph.set_initializer(rounding.codes, stored_codes(outcome.weight->codes, before.dtype(), before.shape()));
   // Those of a shared weight stay, and each of its kernels may have its own.
   if (rounding.is_shared()) return;
   const Shape scales = graph.initializer(rounding.scale)->shape();
-  const KernelPlan& kernel = rounding.plan;
   const bool is_turned = kernel.blocks && !kernel.op.is_conv && kernel.op.output_axis != 0;
   graph.set_initializer(
       rounding.scale,
