@@ -150,6 +150,7 @@ QuantizedModel quantize(const OpenModel& model, const std::string& settings, con
   const Json json = parse_json(settings, "settings");
   std::optional<config::Recipe> recipe;
   Settings given = read_settings(json, &recipe, &model.opened->model.graph);
+  given.trainable_quantizers = options.trainable_quantizers;
   TrainingRun training = options.training;
   training.labels = options.labels;
   if (options.watch) watch(options, workforce, training);

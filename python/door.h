@@ -85,6 +85,7 @@ struct Quantization {
   TrainingRun training = {};    // its minutes, checkpoint and who keeps checkpoints
   /// Takes JSON of where a training stands after each round, and says whether it is to end with the best so far.
   std::function<bool(const std::string&)> watch = {};
+  std::shared_ptr<const trainable::TrainableQuantizers> trainable_quantizers = nullptr;  // Settings::...
 };
 
 struct QuantizedModel {

@@ -17,6 +17,7 @@
 #include "core/samples/selection.h"
 #include "door.h"
 #include "listener.h"
+#include "own_quantizers.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -195,7 +196,8 @@ nb::tuple quantize_model(const OpenModel& model, const std::string& settings, co
                          bool classes, bool compares, const nb::object& timer, const std::optional<nb::tuple>& metric,
                          const std::optional<std::pair<std::optional<double>, std::optional<double>>>& aim,
                          const std::optional<std::pair<std::optional<double>, std::optional<double>>>& limits,
-                         const std::optional<nb::tuple>& training, int threads, nb::object progress) {
+                         const std::optional<nb::tuple>& training, const nb::list& trainable, int threads,
+                         nb::object progress) {
   Quantization options{all_bytes(statistics, "statistics"),
                        data == nullptr ? nullptr : data->data,
                        std::move(known),
@@ -209,6 +211,7 @@ nb::tuple quantize_model(const OpenModel& model, const std::string& settings, co
   if (aim) options.aim = tersor::Aim{aim->first, aim->second};
   if (limits) options.limits = tersor::report::CheckLimits{limits->first, limits->second};
   if (training) take_training(*training, options);
+  options.trainable_quantizers = own_quantizers(trainable);
   const QuantizedModel made = at_work(threads, std::move(progress), [&](const Workforce& workforce) {
     return quantize(model, settings, options, workforce);
   });
@@ -304,7 +307,7 @@ NB_MODULE(_core, module) {
       "merge", [](const nb::list& parts) { return to_bytes(merge(all_bytes(parts, "statistics"))); }, "parts"_a);
   module.def("quantize", &quantize_model, "model"_a, "settings"_a, "statistics"_a, "data"_a.none(), "labels"_a,
              "limit"_a, "runtime"_a, "classes"_a, "compare"_a, "timer"_a.none(), "metric"_a.none(), "aim"_a.none(),
-             "limits"_a.none(), "training"_a.none(), "threads"_a, "progress"_a.none());
+             "limits"_a.none(), "training"_a.none(), "trainable"_a, "threads"_a, "progress"_a.none());
   module.def("convert", &convert_model, "file"_a, "external"_a, "opset"_a, "location"_a);
   module.def(
       "tradeoff",

@@ -31,6 +31,7 @@ from ._given import (
 from ._metric import Function, OwnMetric, arrays_of
 from ._progress import ProgressBar
 from ._result import Result, Statistics, Variant, _write
+from ._trainable import with_names
 
 Progress = Callable[[str, int, int], None]
 """Called a few times a second with the stage ("calibrate", "try", "correct", "compare", "evaluate", "run"), the units done
@@ -72,6 +73,7 @@ def quantize(
     format: str = "onnx",
     threads: int = 0,
     progress: Union[Progress, bool, None] = None,
+    trainable_quantizers: Iterable[type] = (),
     _training: Any = None,
     **fields: Any,
 ) -> Result:
@@ -106,12 +108,15 @@ def quantize(
     keep_float: names of nodes and operator types that stay in float; "none" switches the automatic choice off. By patterns
         and parts of the graph: `ignored_scope={"patterns": [...]}`, or an `nncf.IgnoredScope`.
     overrides, framework_info: dictionaries, or the classes of `tersor.mct` and `tersor.tfmot`.
+    trainable_quantizers: classes that derive from `mct.trainable_infrastructure.BaseTrainableQuantizer` and that the recipe or
+        an override's `trainable_quantizer` names; an override may hold the class itself.
     progress: a function that hears of it, or True for bars in a notebook and a terminal.
     fields: of the configuration by name, as in `effort=2, weights_n_bits=4`; they win over `config`.
     """
     require_no_argument(fields, quantize)
     opened = open_model(model)
     timer = timer_of(measure)
+    overrides, trainable = with_names(overrides, trainable_quantizers)
     settings = settings_of(
         opened, platform, config, fields, preset, overrides, framework_info, recipe, allow_mismatch, keep_float
     )
@@ -135,6 +140,7 @@ def quantize(
         metric=metric,
         aim=None if accuracy is None and sqnr is None else (accuracy, sqnr),
         training=_training,
+        trainable=trainable,
         threads=threads,
         progress=progress,
     )
@@ -158,6 +164,7 @@ def _quantized(
     metric: Optional[Function] = None,
     aim: Optional[tuple[Optional[float], Optional[float]]] = None,
     training: Any = None,
+    trainable: Iterable[Any] = (),
     threads: int,
     progress: Union[Progress, bool, None],
 ) -> tuple[Result, str]:
@@ -200,6 +207,7 @@ def _quantized(
             aim,
             limits,
             training,
+            list(trainable),
             threads,
             bar,
         )

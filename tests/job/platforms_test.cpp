@@ -8,6 +8,7 @@
 #include "core/graph/uses.h"
 #include "core/job/tersor.h"
 #include "core/onnx/write.h"
+#include "core/simulate/program.h"
 #include "core/tpc/builtin.h"
 #include "tests/catch.h"
 #include "tests/support/quantized.h"
@@ -472,6 +473,43 @@ TEST_CASE("a float bias fits into the int32 that runtimes make of it, beside wei
     REQUIRE(of_weight.elements() == 4);
     for (const float scale : of_weight.data<float>()) REQUIRE(2 / (scale_of("x").data<float>()[0] * scale) < 0x1p31f);
   }
+}
+
+TEST_CASE("the platform says whether operators that preserve have quantizers of their own") {
+  NamedModel model;
+  model.input("x", {1, 3, 8, 8}).weight("w1", {8, 3, 3, 3}).weight("b1", {8}).node("Conv", {"x", "w1", "b1"}, {"c"});
+  model.node("Relu", {"c"}, {"r"}).node("Transpose", {"r"}, {"t"}, {{"perm", Ints{0, 2, 3, 1}}});
+  model.node("Flatten", {"r"}, {"f"}).weight("w2", {288, 4}, -0.05f, 0.05f).node("Gemm", {"f", "w2"}, {"y"});
+  const Model built = model.output("y").output("t").build();
+  const auto made_with = [&](const char* label, std::optional<bool> says, FileFormat format = FileFormat::kOnnx) {
+    Settings settings{tpc::get_target_platform_capabilities_by_label(label), config::QuantizationConfig()};
+    settings.config.weights_bias_correction_method = config::BiasCorrectionMethod::kAnalytic;
+    settings.platform.tp_model.insert_preserving_quantizers = says;
+    settings.format = format;
+    return Made{test::quantize_on_noise(built, std::move(settings), 16)};
+  };
+  const auto outputs = [&](const Made& made) {
+    run::Runner runner(simulate::compile(made.file, simulate::Profile::kX64));
+    std::vector<float> all;
+    for (const Tensor& one : runner.run(test::random_inputs(built, 99)))
+      all.insert(all.end(), one.data<float>().begin(), one.data<float>().end());
+    return all;
+  };
+  for (const char* label : {"ort-cpu", "imx500"}) {
+    CAPTURE(label);
+    const bool everywhere = std::string(label) == "imx500";
+    const Made usual = made_with(label, {}), without = made_with(label, false), with = made_with(label, true);
+    CHECK((usual.quantizer("f") != nullptr && (usual.quantizer("t") != nullptr) == everywhere));
+    CHECK(
+        (without.quantizer("f") == nullptr && without.quantizer("t") == nullptr && without.quantizer("r") != nullptr));
+    CHECK((with.quantizer("f") != nullptr && with.quantizer("t") != nullptr));
+    CHECK(with.scale(*with.quantizer("t")).data<float>()[0] == with.scale(*with.quantizer("r")).data<float>()[0]);
+    CHECK(outputs(without) == outputs(usual));
+    CHECK(outputs(with) == outputs(usual));
+  }
+  // QLinear operators take integers: that form has them all.
+  CHECK(made_with("ort-cpu", false, FileFormat::kQoperator).file.graph.nodes().size() ==
+        made_with("ort-cpu", {}, FileFormat::kQoperator).file.graph.nodes().size());
 }
 
 }  // namespace platforms_test

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+import tempfile
 import unittest
 from enum import Enum
 from pathlib import Path
@@ -42,6 +43,8 @@ from tersor.mct.trainable_infrastructure import (
     TrainableQuantizerActivationConfig,
     TrainableQuantizerCandidateConfig,
     TrainableQuantizerWeightsConfig,
+    VariableGroup,
+    WeightsSymmetricInferableQuantizer,
     mark_quantizer,
 )
 from tersor.tfmot.quantization.keras import QuantizeConfig, quantize_annotate_layer, quantize_annotate_model
@@ -499,6 +502,81 @@ class Values(unittest.TestCase):
 
         with self.assertRaisesRegex(tersor.Error, "is not marked"):
             Unmarked(TrainableQuantizerWeightsConfig(*symmetric))
+
+    def test_trainable_quantizers_of_ones_own_train_chosen_layers(self):
+        seen = set()
+
+        @mark_quantizer(QuantizationTarget.Weights, [QuantizationMethod.SYMMETRIC], identifier="clip")
+        class Clip(BasePytorchTrainableQuantizer):
+            """The weights pass through rounding, and learned thresholds clip them."""
+
+            def initialize_quantization(self, tensor_shape, name, layer):
+                given = self.quantization_config
+                self.params, self.bits = given.weights_quantization_params, given.weights_n_bits
+                self.axis = given.weights_channels_axis if given.weights_per_channel_threshold else None
+                self.add_quantizer_variable(THRESHOLD, self.params[THRESHOLD], VariableGroup.QPARAMS)
+                assert layer.kernel.value.shape == tensor_shape
+                seen.add(name)
+
+            def along(self, inputs):
+                dims = [1] * inputs.ndim
+                if self.axis is not None:
+                    dims[self.axis] = -1
+                return self.get_quantizer_variable(THRESHOLD).value.reshape(dims)
+
+            def __call__(self, inputs, training):
+                top = 2 ** (self.bits - 1) - (1 if self.params.get("narrow_range") else 0)
+                scale = self.along(inputs) / top
+                low = -(2 ** (self.bits - 1)) + (1 if self.params.get("narrow_range") else 0)
+                return numpy.clip(numpy.rint(inputs / scale), low, 2 ** (self.bits - 1) - 1) * scale
+
+            def gradient(self, inputs, by_output):
+                within = numpy.abs(inputs) < self.along(inputs)
+                others = tuple(k for k in range(inputs.ndim) if k != self.axis)
+                threshold = self.get_quantizer_variable(THRESHOLD)
+                threshold.gradient += numpy.where(within, 0, by_output * numpy.sign(inputs)).sum(others).reshape(-1)
+                return by_output * within
+
+            def convert2inferable(self):
+                return WeightsSymmetricInferableQuantizer(
+                    self.bits,
+                    self.get_quantizer_variable(THRESHOLD).value,
+                    per_channel=self.axis is not None,
+                    channel_axis=self.axis,
+                    narrow_range=bool(self.params.get("narrow_range")),
+                )
+
+        shape = [one if isinstance(one, int) else 1 for one in tersor.inspect(MODEL)["inputs"][0]["shape"]][1:]
+        samples = numpy.random.default_rng(5).normal(size=(48, *shape)).astype("float32")
+        given = {"platform": "any", "weights_n_bits": 3, "epochs": 12, "compare": False, "holdout": False}
+        chosen = [{"type": "Conv", "trainable_quantizer": Clip}]
+        with tempfile.TemporaryDirectory() as folder:
+            state = Path(folder) / "state"
+            made = tersor.tune(MODEL, samples, overrides=chosen, checkpoint=state, **given)
+            self.assertEqual(tersor.tune(MODEL, samples, overrides=chosen, resume=state, **given).bytes, made.bytes)
+        self.assertGreater(len(seen), 2)
+        trained = made.report["training"]
+        self.assertTrue(trained["taken"], trained)
+        self.assertGreater(trained["after_db"], trained["before_db"] + 0.2)
+        follow = {"recipe": made.recipe, "compare": False}
+        again = tersor.quantize(MODEL, samples, trainable_quantizers=[Clip], **follow)
+        self.assertEqual(again.bytes, made.bytes)
+        with self.assertRaisesRegex(tersor.Error, '"Clip"'):
+            tersor.quantize(MODEL, samples, **follow)
+
+        class Broken(Clip):
+            def __call__(self, inputs, training):
+                raise ZeroDivisionError("of one's own")
+
+        with self.assertRaisesRegex(ZeroDivisionError, "of one's own"):
+            tersor.tune(MODEL, samples, overrides=[{"type": "Conv", "trainable_quantizer": Broken}], **given)
+
+        class Flat(Clip):
+            def __call__(self, inputs, training):
+                return inputs.reshape(-1)
+
+        with self.assertRaisesRegex(tersor.Error, "Flat.__call__ gave the shape"):
+            tersor.tune(MODEL, samples, overrides=[{"type": "Conv", "trainable_quantizer": Flat}], **given)
 
     def test_errors(self):
         options = QuantizationConfigOptions([op_config()])

@@ -75,7 +75,7 @@ TEST_CASE("a capabilities file of schema 1 is read as a platform") {
 TEST_CASE("schema 2 adds what happens inside of fused chains") {
   const std::string fused = std::string(R"(, "fuse_op_quantization_config": )") + kOp;
   const auto platform = read_platform(file("2", fused, R"(, "insert_preserving_quantizers": true)"));
-  REQUIRE(platform.tp_model.insert_preserving_quantizers);
+  REQUIRE(platform.tp_model.insert_preserving_quantizers == true);
   REQUIRE(platform.tp_model.fusing_patterns[0].fuse_op_quantization_config->activation_n_bits == 8);
   REQUIRE(to_text(to_json(read_platform(to_text(to_json(platform))))) == to_text(to_json(platform)));
 }

@@ -2,7 +2,9 @@
 // gradient_ptq_config: weights, biases and ranges are trained on samples after calibration.
 #include <algorithm>
 
+#include "core/quant/even_steps.h"
 #include "core/quant/quantizer.h"
+#include "core/trainable/trainable_quantizers.h"
 #include "tests/catch.h"
 #include "tests/support/corrected.h"
 
@@ -41,14 +43,66 @@ config::QuantizationConfig training(config::RoundingType type) {
   return config;
 }
 
+/// Weights pass; where they are clipped is learned by channel, as a threshold.
+class LearnedClip : public trainable::BaseTrainableQuantizer {
+ public:
+  static inline const trainable::QuantizerMark kMark{
+      "LearnedClip", trainable::QuantizationTarget::kWeights, {quant::QuantizationMethod::kSymmetric}, "CLIP"};
+  explicit LearnedClip(trainable::TrainableQuantizerWeightsConfig config) : BaseTrainableQuantizer(kMark, config) {}
+
+ protected:
+  void initialize(std::span<const float>, const Shape& shape) override {
+    const auto& start = settings().params.threshold->values;
+    blocks_ = quant::channel_blocks(shape, settings().channels_axis);
+    threshold_ = &add_variable("threshold", trainable::VariableGroup::QPARAMS, {start.begin(), start.end()}, true);
+    steps_.resize(start.size());
+  }
+  void quantize(std::span<const float> x, std::span<float> y, bool) override {
+    const quant::IntegerGrid grid{settings().n_bits, true, settings().params.narrow_range};
+    for (size_t c = 0; c < threshold_->value.size(); ++c) {
+      const double t = threshold_->value[c];
+      steps_.set(c, quant::quantizer_of(settings().method), {-t, t}, grid);
+    }
+    quant::fake_quantize(x, blocks_, steps_, y);
+  }
+  void differentiate(std::span<const float> x, std::span<const float> by_y, std::span<float> by_x) override {
+    quant::for_each_element(blocks_, [&](size_t i, size_t c) {
+      const bool within = std::fabs(x[i]) < threshold_->value[c];
+      if (!within) threshold_->gradient[c] += std::copysign(by_y[i], by_y[i] * x[i]);
+      if (!by_x.empty()) by_x[i] = within ? by_y[i] : 0;
+    });
+  }
+  std::unique_ptr<trainable::InferableQuantizer> to_inferable() const override {
+    trainable::InferableQuantizerArguments arguments;
+    arguments.num_bits = settings().n_bits;
+    arguments.threshold = std::vector<double>(threshold_->value.begin(), threshold_->value.end());
+    arguments.per_channel = settings().channels_axis.has_value();
+    if (settings().channels_axis) arguments.channel_axis = settings().channels_axis;
+    arguments.narrow_range = settings().params.narrow_range;
+    return std::make_unique<trainable::WeightsSymmetricInferableQuantizer>(arguments);
+  }
+
+ private:
+  trainable::Variable* threshold_ = nullptr;
+  quant::ChannelBlocks blocks_;
+  quant::EvenSteps steps_;
+};
+
 struct Trained {
   std::shared_ptr<const Job> job;
   calibrate::Statistics statistics;
   Draft draft;
 };
 
-Trained ready(const config::QuantizationConfig& config) {
-  Trained made{test::job_of(net(), "any", config), {}, {}};
+Trained ready(const config::QuantizationConfig& config, const char* overrides = "[]") {
+  const auto classes = std::make_shared<trainable::TrainableQuantizers>();
+  classes->add<LearnedClip>();
+  Settings settings{tpc::get_target_platform_capabilities("any"), config,
+                    config::parse_overrides(overrides, "overrides")};
+  settings.trainable_quantizers = classes;
+  const std::vector<std::byte> bytes = onnx::write(net());
+  const auto opened = std::make_shared<const OpenedModel>(open_model(onnx::Source::of(bytes)));
+  Trained made{prepare(opened, std::move(settings)), {}, {}};
   made.statistics = test::statistics_of(*made.job, kSamples);
   made.draft = draft(*made.job, made.statistics);
   return made;
@@ -368,6 +422,57 @@ TEST_CASE("with too few samples training says how many it needs") {
   made.statistics = test::statistics_of(*made.job, 10);
   made.draft = draft(*made.job, made.statistics);
   CHECK_THROWS_WITH(tuner_of(*made.job, made.draft, made.statistics), Contains("at least 16 samples"));
+}
+
+TEST_CASE("trainable quantizers of one's own train the weights of chosen layers, and the file has what they become") {
+  config::QuantizationConfig config = training(config::RoundingType::kSte);
+  const auto chosen = [](const std::string& name) {
+    return R"([{"type": "Conv", "trainable_quantizer": ")" + name + R"("}])";
+  };
+  for (const std::string name : {"LearnedClip"}) {
+    CAPTURE(name);
+    Trained made = ready(config, chosen(name).c_str());
+    const calibrate::TunedModel tuned = train(made);
+    CAPTURE(tuned.tuning.before_db, tuned.tuning.after_db);
+    CHECK(tuned.tuning.after_db > tuned.tuning.before_db + 0.2);
+    CHECK(train(made, 3) == tuned);
+    const Trained usual = ready(config);
+    CHECK(tuned.tuning.before_db == train(usual).tuning.before_db);
+    keep_tuned(tuned, made.draft, made.statistics);
+    const QuantizeResult result = quantize(*made.job, made.statistics);
+    size_t moved = 0;
+    for (const ptq::KernelPlan& kernel : result.plan.kernels) {
+      const std::string weight = result.draft.model.graph.name_of(kernel.op.weight);
+      const auto& all = tuned.weights;
+      const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == weight; });
+      REQUIRE(found != all.end());
+      CHECK(kernel.codes == found->codes);
+      CHECK(kernel.weight.scale == found->scales);
+      const auto before = std::find_if(usual.draft.plan.kernels.begin(), usual.draft.plan.kernels.end(),
+                                       [&](const auto& one) { return one.node == kernel.node; });
+      moved += kernel.weight.scale != before->weight.scale ? 1 : 0;
+    }
+    CHECK((moved > 0) == (name == "LearnedClip"));
+    CHECK(config::write_recipe(result.recipe).find("\"trainable_quantizer\": \"" + name) != std::string::npos);
+    // In the middle of it, with the variables and how they move.
+    const Trained again = ready(config, chosen(name).c_str());
+    const auto begun = tuner_of(*again.job, again.draft, again.statistics),
+               rest = tuner_of(*again.job, again.draft, again.statistics);
+    auto runners = runners_of(*begun, 1), others = runners_of(*rest, 2);
+    while (begun->progress().step < 20) run_round(*begun, runners, *again.job);
+    const ByteBuffer state = begun->checkpoint();
+    rest->restore(std::span(state.data(), state.size()));
+    while (!rest->done()) run_round(*rest, others, *again.job);
+    CHECK(rest->result() == tuned);
+    const auto other = ready(config);
+    CHECK_THROWS_WITH(
+        tuner_of(*other.job, other.draft, other.statistics)->restore(std::span(state.data(), state.size())),
+        Contains("another training"));
+  }
+  CHECK_THROWS_WITH(ready(config, chosen("LearnedClap").c_str()), Contains("\"LearnedClip\""));
+  CHECK_THROWS_WITH(ready(config, chosen("LSQActivationQATQuantizer").c_str()), Contains("Activation"));
+  config.gradient_ptq_config.reset();
+  CHECK_THROWS_WITH(ready(config, chosen("LearnedClip").c_str()), Contains("nothing is trained"));
 }
 
 }  // namespace tuner_test

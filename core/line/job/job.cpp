@@ -197,6 +197,25 @@ std::optional<PixelScale> pixels_of(const Graph& graph, const Settings& settings
   return samples::pixel_scale(samples::read_preprocessing(settings.preprocessing, input, "preprocessing"), input);
 }
 
+namespace {
+
+/// Error kInvalidConfig for a trainable quantizer that is not known, or where nothing is trained.
+void check_trainable_quantizers(const Settings& settings) {
+  const trainable::TrainableQuantizers known;
+  const auto& classes = settings.trainable_quantizers ? *settings.trainable_quantizers : known;
+  for (size_t k = 0; k < settings.overrides.size(); ++k) {
+    const std::string& name = settings.overrides[k].trainable_quantizer;
+    if (name.empty()) continue;
+    const std::string place = "overrides[" + std::to_string(k) + "].trainable_quantizer";
+    trainable::check_target(*classes.named(name, place).mark, trainable::QuantizationTarget::kWeights);
+    if (!settings.config.gradient_ptq_config)
+      throw Error(ErrorCode::kInvalidConfig, "The settings name a trainable quantizer, and nothing is trained.", place,
+                  "Train (tune, or gradient_ptq_config), or leave the quantizer out.");
+  }
+}
+
+}  // namespace
+
 framework::Attachment attachment_of(const Graph& graph, const Settings& settings, const Graph* former) {
   const auto scope = settings.quantize_scope ? settings.quantize_scope : std::make_shared<framework::QuantizeScope>();
   framework::Overrides overrides(settings.overrides, former, *scope);
@@ -207,11 +226,14 @@ framework::Attachment attachment_of(const Graph& graph, const Settings& settings
   if (!settings.framework_info.empty())
     info = framework::read_framework_info(parse_json(settings.framework_info, "framework_info"));
   if (former != nullptr) {
+    check_trainable_quantizers(settings);
     const std::vector<std::string> known = operators_of({&graph, former});
     framework::check_operators(info, known);
     framework::check_layers(settings.platform, settings.config, known);
   }
   framework::Attachment attachment = framework::attach(graph, settings.platform, info, settings.config, overrides);
+  // Files of other forms say the integers of every tensor.
+  if (settings.format != FileFormat::kOnnx) attachment.preserving_quantizers.reset();
   attachment.picture_bounds = picture_bounds(graph, settings);
   attachment.notes.insert(attachment.notes.end(), notes.begin(), notes.end());
   take_bits(graph, settings.bits, attachment);

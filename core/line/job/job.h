@@ -26,6 +26,7 @@
 #include "core/quant/range_memo.h"
 #include "core/run/program.h"
 #include "core/tpc/target_platform_capabilities.h"
+#include "core/trainable/trainable_quantizers.h"
 
 namespace tersor {
 
@@ -53,6 +54,8 @@ struct Settings {
   std::string framework_info = {};
   /// Classes of QuantizeConfigs that overrides may name; null: the built-in classes.
   std::shared_ptr<const framework::QuantizeScope> quantize_scope = nullptr;
+  /// Classes of trainable quantizers that overrides may name; null: those that come with Tersor.
+  std::shared_ptr<const trainable::TrainableQuantizers> trainable_quantizers = nullptr;
   /// JSON text of the preprocessing of the samples; "null" if they are taken as they are.
   std::string preprocessing = "null";
   /// True if the statistics serve only this job and are neither kept nor reported. Then only what its settings read is

@@ -231,12 +231,21 @@ void keep_outcomes(const Job& job, const ptq::Sweep& sweep, std::vector<ptq::Swe
 
 namespace {
 
+/// By node the class that trains its weight, where overrides name one.
+std::map<NodeId, std::string> own_quantizers(const Draft& draft) {
+  std::map<NodeId, std::string> own;
+  for (const framework::NodeAttachment& one : draft.attachment.nodes)
+    if (!one.trainable_quantizer.empty()) own[one.node] = one.trainable_quantizer;
+  return own;
+}
+
 /// SHA-256 of what training depends on beside the samples and the number of its steps; `labels`: SHA-256 of these.
 std::string tuning_key(const Job& job, const Draft& draft, const std::string& labels) {
   auto config = job.settings.config.gradient_ptq_config;
   config->most_steps.reset();
   std::string text = draft.digest + "\n" + to_text(tersor::to_json(*config), false);
   if (config->label_weight > 0) text += "\n" + labels;
+  for (const auto& [node, name] : own_quantizers(draft)) text += "\n" + std::to_string(node.index) + " " + name;
   return sha256_hex(std::as_bytes(std::span(text)));
 }
 
@@ -314,7 +323,8 @@ std::unique_ptr<tune::Tuner> tuner_of(const Job& job, const Draft& draft, const 
   const ptq::QuantizationPlan plan = corrected_plan(job, draft, statistics.measured);
   return std::make_unique<tune::Tuner>(tune::Problem{
       draft.model, plan, *config, tuning_key(job, draft, digest), std::move(digest), input_shapes_of(job, statistics),
-      statistics.samples.size(), labels.size() == statistics.samples.size() ? labels : std::vector<int64_t>()});
+      statistics.samples.size(), labels.size() == statistics.samples.size() ? labels : std::vector<int64_t>(),
+      tune::Problem::kMemory, own_quantizers(draft), job.settings.trainable_quantizers.get()});
 }
 
 std::shared_ptr<const Job> with_training(const std::shared_ptr<const Job>& job, const calibrate::TunedModel& tuned) {

@@ -231,12 +231,14 @@ std::vector<ActivationPlan> choose_activations(const Graph& graph, const Attachm
   for (const PlacedTensor& tensor : placement.tensors) {
     const Histogram& seen = groups[tensor.group].histogram;
     const Chosen& of_group = chosen[tensor.group];
+    const bool is_edge = attachment.integer_outputs && uses.is_output(tensor.value);
     plans.push_back({tensor,
                      of_group.params,
                      {seen.min(), seen.max()},
                      fixed[tensor.group] != nullptr,
                      of_group.table,
-                     of_group.table && is_passed_on(tensor)});
+                     of_group.table && is_passed_on(tensor),
+                     attachment.preserving_quantizers == false && !is_edge && is_passed_on(tensor)});
   }
   return plans;
 }

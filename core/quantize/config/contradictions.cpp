@@ -116,11 +116,12 @@ void find_empty(const std::vector<Override>& overrides, Faults& faults) {
   for (size_t k = 0; k < overrides.size(); ++k) {
     const Override& one = overrides[k];
     const bool sets_fields = !one.config.empty() && !parse_json(one.config, "overrides").empty();
-    if (!sets_fields && one.quantize_config.empty() && !one.annotate)
-      faults.add(Error(
-          ErrorCode::kInvalidConfig,
-          "An override that changes nothing: it has neither fields in its config, nor quantize_config or annotate.",
-          "overrides[" + std::to_string(k) + "]", "For example: \"config\": {\"enable_weights_quantization\": false}"));
+    if (!sets_fields && one.quantize_config.empty() && one.trainable_quantizer.empty() && !one.annotate)
+      faults.add(Error(ErrorCode::kInvalidConfig,
+                       "An override that changes nothing: it has neither fields in its config, nor quantize_config, "
+                       "trainable_quantizer or annotate.",
+                       "overrides[" + std::to_string(k) + "]",
+                       "For example: \"config\": {\"enable_weights_quantization\": false}"));
   }
 }
 

@@ -31,6 +31,7 @@ Json to_json(const Override& one) {
   json["config"] = one.config.empty() ? Json::object() : parse_part(one.config, "override.config");
   if (!one.quantize_config.empty())
     json["quantize_config"] = parse_part(one.quantize_config, "override.quantize_config");
+  if (!one.trainable_quantizer.empty()) json["trainable_quantizer"] = one.trainable_quantizer;
   if (one.annotate) json["annotate"] = true;
   return json;
 }
@@ -87,10 +88,13 @@ void read_override_member(const std::string& key, const Json& value, Override& o
     check_node_config(value, at, faults);
   } else if (key == "quantize_config") {
     one.quantize_config = text_of(value);
+  } else if (key == "trainable_quantizer") {
+    tersor::from_json(value, one.trainable_quantizer, at);
   } else if (key == "annotate") {
     tersor::from_json(value, one.annotate, at);
   } else {
-    detail::unknown_key(key, {"name", "type", "filter", "config", "quantize_config", "annotate"}, place);
+    detail::unknown_key(key, {"name", "type", "filter", "config", "quantize_config", "trainable_quantizer", "annotate"},
+                        place);
   }
 }
 

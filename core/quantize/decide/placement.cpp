@@ -109,6 +109,7 @@ class Placer {
   void find_integer_made();
   void want_operands();
   void spread_backwards();
+  void want_preserved();
   bool drop_impossible_kernels();
   std::optional<size_t> unwilling_producer(ValueId id) const;
   std::vector<ValueId> in_order() const;
@@ -159,6 +160,7 @@ void Placer::place_operands() {
   find_integer_made();
   want_operands();
   spread_backwards();
+  if (attachment_.preserving_quantizers == true) want_preserved();
 }
 
 void Placer::find_integer_made() {
@@ -206,6 +208,15 @@ void Placer::spread_backwards() {
       if (role == Role::kMover)
         for (const ValueId id : node.outputs) changed = want(id) || changed;
     }
+  }
+}
+
+/// What passes on quantized values has a quantizer of its own, whoever reads it.
+void Placer::want_preserved() {
+  for (size_t i = 0; i < roles_.size(); ++i) {
+    if (roles_[i].role != Role::kMover || !preserves_quantized(i)) continue;
+    for (const ValueId id : graph_.nodes()[i].outputs)
+      if (integer_made(id) && !is_index(id)) want(id);
   }
 }
 

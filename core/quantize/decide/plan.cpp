@@ -50,6 +50,7 @@ Json activation_json(const Graph& graph, const ActivationPlan& plan) {
   json["tensor"] = graph.name_of(plan.tensor.value);
   json["group"] = plan.tensor.group;
   json["integer_made"] = plan.tensor.integer_made;
+  if (plan.is_implied) json["implied"] = true;
   json["is_fixed"] = plan.is_fixed;
   json["seen"] = {plan.seen.low, plan.seen.high};
   json["params"] = params_json(plan.params);

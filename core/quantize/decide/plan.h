@@ -30,6 +30,8 @@ struct ActivationPlan {
   std::optional<quant::LutParams> table = {};
   /// True if a mover makes the tensor from values that already went through the table.
   bool is_looked_up = false;
+  /// True if the file has no pair for the tensor: a mover makes it from values of its group, which are restored before.
+  bool is_implied = false;
 };
 
 /// That of the value, or null.

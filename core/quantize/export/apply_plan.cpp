@@ -32,7 +32,8 @@ Model Applier::apply() {
   for (const ConstantPlan& constant : plan_.constants)
     constant.by_row ? store_embedding(constant) : store_constant(constant);
   const Uses uses(graph());
-  for (const ActivationPlan& activation : plan_.activations) insert_pair(uses, activation);
+  for (const ActivationPlan& activation : plan_.activations)
+    if (!activation.is_implied) insert_pair(uses, activation);
   place_new_nodes();
   guard_moved_quantizers(graph(), model_.opset());
   guard_float_nodes(model_, softmaxes_in_float(), kernels_with_zero_points());

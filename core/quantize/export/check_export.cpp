@@ -48,8 +48,18 @@ class ExportCheck {
     const auto index = id.valid() ? uses_.producer_index(id) : std::nullopt;
     return index ? &graph_.nodes()[*index] : nullptr;
   }
-  bool from_pair(ValueId id) const {
+  bool is_implied(ValueId id) const {
+    const ActivationPlan* const plan = plan_.find(id);
+    return plan != nullptr && plan->is_implied;
+  }
+  /// What makes the value, or what operators that preserve have it from.
+  const Node* source(ValueId id) const {
     const Node* node = producer(id);
+    while (node != nullptr && is_implied(id)) node = producer(id = node->inputs[0]);
+    return node;
+  }
+  bool from_pair(ValueId id) const {
+    const Node* node = source(id);
     return node != nullptr && node->is("DequantizeLinear");
   }
   /// The QuantizeLinear that alone reads the value, or its Clip to a grid of fewer bits than the type has.
@@ -153,7 +163,7 @@ void ExportCheck::check_bias(const Node& node) const {
   // A bias that is computed may come from a quantizer of its own, as any activation does.
   const Tensor* stored = graph_.initializer(bias->inputs[0]);
   if (stored == nullptr || stored->dtype() != DType::kInt32) return;
-  const Node *input = producer(node.inputs[0]), *weight = producer(node.inputs[1]);
+  const Node *input = source(node.inputs[0]), *weight = producer(node.inputs[1]);
   require(from_pair(node.inputs[0]) && from_pair(node.inputs[1]), "an int32 bias goes with quantized operands.");
   const float input_scale = scale_of(*input).data<float>()[0];
   const auto weight_scale = scale_of(*weight).data<float>(), bias_scale = scale_of(*bias).data<float>();
@@ -174,7 +184,7 @@ void ExportCheck::check_float_weight(const Node& node) const {
 }
 
 void ExportCheck::check_integer(const Node& node, bool needs_output) const {
-  if (needs_output)
+  if (needs_output && !is_implied(node.outputs[0]))
     require(sole_quantizer(node.outputs[0]) != nullptr, "the output of an integer kernel is read by one quantizer.");
   const bool is_kernel = plan_.reads_quantized(node.id);
   const size_t operands = is_kernel ? 2 : node.is("Concat") || node.is("Add") ? node.inputs.size() : 1;

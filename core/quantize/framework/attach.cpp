@@ -100,6 +100,7 @@ class Attacher {
     attached.base = base;
     attached.kernel_quantizer = settings.kernel_quantizer;
     attached.output_quantizers = settings.output_quantizers;
+    attached.trainable_quantizer = settings.trainable_quantizer;
     const auto says = [&](const char* field) { return settings.set_at.count(field) != 0; };
     const bool of_both = says("min_threshold") || says("l_p_value");
     if (of_both || says(kThresholds) || says("z_threshold") || says("percentile"))
@@ -594,6 +595,7 @@ Attachment attach(const Graph& graph, const TargetPlatformCapabilities& platform
     Attacher attacher(graph, platform, info, asked, overrides, layers, with_usual_bits);
     Attachment attachment;
     attachment.export_rules = platform.export_rules;
+    attachment.preserving_quantizers = platform.tp_model.insert_preserving_quantizers;
     attachment.integer_inputs = config::input_type(settings.io_types) != DType::kFloat32;
     attachment.integer_outputs = config::output_type(settings.io_types) != DType::kFloat32;
     overrides.find_unmatched(graph, faults);

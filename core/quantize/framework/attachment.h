@@ -67,6 +67,7 @@ struct NodeAttachment {
   /// How a QuantizeConfig has the ranges chosen; none: by the configuration.
   std::optional<LayerQuantizer> kernel_quantizer;
   std::vector<LayerQuantizer> output_quantizers;  // NodeRequest::outputs
+  std::string trainable_quantizer;                // NodeSettings::trainable_quantizer
   /// How ranges are looked for, where overrides say; none: as the configuration says.
   std::optional<quant::Criterion> activation_criterion = {}, weights_criterion = {};
   /// Sentences: why the output or the kernel is not quantized. Empty when both are, or fused.
@@ -91,6 +92,8 @@ struct Attachment {
        integer_outputs = false;       // the file's floats get a quantizer: QuantizationConfig::io_types
   ValueBounds picture_bounds;         // of the first input, where the file takes pixels: what 0 and 255 become
   std::vector<ValueId> float_inputs;  // inputs of the model that a correction leaves in float all the same
+  /// TargetPlatformModel::insert_preserving_quantizers, as far as the file can do without.
+  std::optional<bool> preserving_quantizers;
   tpc::ExportRules export_rules;
   std::vector<Diagnostic> notes;  // remarks for a person
 

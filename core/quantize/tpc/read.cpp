@@ -485,7 +485,8 @@ Json to_json(const TargetPlatformCapabilities& platform) {
   if (model.tpc_patch_version) described["tpc_patch_version"] = *model.tpc_patch_version;
   if (!model.tpc_platform_type.empty()) described["tpc_platform_type"] = model.tpc_platform_type;
   if (model.is_simd_padding) described["is_simd_padding"] = true;
-  if (model.insert_preserving_quantizers) described["insert_preserving_quantizers"] = true;
+  if (model.insert_preserving_quantizers)
+    described["insert_preserving_quantizers"] = *model.insert_preserving_quantizers;
   Json json{{"schema_version", kSchemaVersion},    {"name", platform.name},
             {"version", platform.version},         {"title", platform.title},
             {"description", platform.description}, {"export_rules", tersor::to_json(platform.export_rules)},

@@ -23,9 +23,11 @@ struct TargetPlatformModel {
   /// The table's number in its own counting, as in "4.1" of an IMX500; absent where it has none.
   std::optional<int> tpc_minor_version;
   std::optional<int> tpc_patch_version;
-  std::string tpc_platform_type;              // such as "imx500"
-  bool is_simd_padding = false;               // kept for the exported metadata
-  bool insert_preserving_quantizers = false;  // likewise
+  std::string tpc_platform_type;  // such as "imx500"
+  bool is_simd_padding = false;   // kept for the exported metadata
+  /// Whether the file has quantizers behind operators that preserve: true for all of them, false for none; absent:
+  /// where the placement has them.
+  std::optional<bool> insert_preserving_quantizers;
 
   explicit TargetPlatformModel(QuantizationConfigOptions default_options, bool with_metadata = false,
                                std::string label = "default_tp_model")

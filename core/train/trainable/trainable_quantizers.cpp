@@ -105,12 +105,17 @@ std::unique_ptr<BaseTrainableQuantizer> TrainableQuantizers::from_config(const J
   const TrainableQuantizerConfig config = read_config(read, inner);
   if (std::find(std::begin(kBaseNames), std::end(kBaseNames), described.class_name) != std::end(kBaseNames))
     return make(config, described.identifier.empty() ? "STE" : described.identifier, read.freeze_quant_params);
+  return named(described.class_name, detail::join_place(place, "class_name")).make(config, read.freeze_quant_params);
+}
+
+const TrainableQuantizerClass& TrainableQuantizers::named(const std::string& class_name,
+                                                          const std::string& place) const {
   std::vector<std::string> names;
   for (const TrainableQuantizerClass& one : classes_) {
+    if (one.mark->class_name == class_name) return one;
     names.push_back(one.mark->class_name);
-    if (one.mark->class_name == described.class_name) return one.make(config, read.freeze_quant_params);
   }
-  detail::unknown_word("trainable quantizer", described.class_name, names, detail::join_place(place, "class_name"));
+  detail::unknown_word("trainable quantizer", class_name, names, place);
 }
 
 Json to_json(const BaseTrainableQuantizer& quantizer) {

@@ -66,6 +66,8 @@ class TrainableQuantizers {
   /// and identifier say which class. Error kInvalidConfig.
   std::unique_ptr<BaseTrainableQuantizer> from_config(const Json& json, const std::string& place) const;
 
+  /// The class of that name. Error kInvalidConfig, listing what there is.
+  const TrainableQuantizerClass& named(const std::string& class_name, const std::string& place) const;
   std::vector<const QuantizerMark*> marks() const;
 
  private:

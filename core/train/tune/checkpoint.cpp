@@ -126,6 +126,7 @@ ByteBuffer Tuner::checkpoint() const {
     to.put(s.weights[k].of_factors.second());
     if (s.weights[k].quantizer)
       for (const trainable::Variable& variable : s.weights[k].quantizer->variables()) to.put(variable.value);
+    if (s.weights[k].own) s.weights[k].own->write(to);
     to.put(s.adam[k].first());
     to.put(s.adam[k].second());
     to.put(s.sgd[k].velocity());
@@ -175,6 +176,7 @@ void Tuner::State::restore(std::span<const std::byte> bytes) {
     for (auto* moments : {&weights[k].of_factors.first(), &weights[k].of_factors.second()}) replace(from, *moments);
     if (weights[k].quantizer)
       for (trainable::Variable& variable : weights[k].quantizer->variables()) replace(from, variable.value);
+    if (weights[k].own && !weights[k].own->read(from)) broken();
     for (auto* moments : {&adam[k].first(), &adam[k].second(), &sgd[k].velocity()}) replace(from, *moments);
   }
   if (has_best) best = from.get<Best>();

@@ -60,12 +60,14 @@ std::vector<ValueId> judged_values(const Graph& graph) {
 }
 
 /// Why the kernel's weight stays as it is; empty where it can be trained.
-std::string why_frozen(const ptq::KernelPlan& kernel) {
+std::string why_frozen(const ptq::KernelPlan& kernel, bool has_own) {
   if (kernel.table) return "its integers are places in a table";
   if (kernel.blocks) return "its scales are those of blocks";
   if (kernel.shared) return "other kernels have the same weight";
   if (kernel.keeps_deviation) return "its outputs' deviation is put back";
   if (kernel.weight.grid.n_bits > 8) return "its weights have more than 8 bits";
+  if (has_own && kernel.weight.method == quant::QuantizationMethod::kUniform)
+    return "it is stored by UNIFORM, and trainable quantizers of one's own are for SYMMETRIC and POWER_OF_TWO";
   return {};
 }
 
@@ -116,8 +118,9 @@ class Maker {
       const ptq::KernelPlan& kernel = plan_.kernels[k];
       const Node& node = *from_.find(kernel.node);
       const std::string& name = from_.name_of(kernel.op.weight);
-      const std::string why = why_frozen(kernel);
-      const bool stays = !why.empty() || !options_.train_weights;
+      const bool has_own = options_.own.count(kernel.node) != 0;
+      const std::string why = why_frozen(kernel, has_own);
+      const bool stays = !why.empty() || (!options_.train_weights && !has_own);
       const Tensor weight = from_.initializer(kernel.op.weight)->aligned();
       if (!stays)
         weights_[kernel.node] = add(TrainedInput::Kind::kWeight, k, name, weight);

@@ -4,6 +4,7 @@
 // graph.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct StudentOptions {
   bool train_ranges = false;
   int block_kernels = 0;  // gradients pass so many kernels; 0: the whole model
   bool has_labels = false;
+  std::set<NodeId> own = {};  // kernels whose weights have trainable quantizers of their own
 };
 
 struct Student {

@@ -26,7 +26,7 @@ constexpr size_t kLeastHeld = 8, kMostHeld = 64;
 constexpr float kFirstStep = 0.3f;  // how far from its rounding, in steps, a weight starts towards its float value
 // Where nobody says:
 constexpr double kAugmentation = 0.8;  // the part of samples that are changed
-constexpr double kRateOfBiases = 0.03, kRateOfScales = 0.004;
+constexpr double kRateOfBiases = 0.03, kRateOfScales = 0.004, kRateOfRoundings = 0.1, kRateOfWeights = 0.001;
 
 double decibels(const std::vector<double>& signal, const std::vector<double>& noise) {
   constexpr double kMost = 200;
@@ -34,6 +34,31 @@ double decibels(const std::vector<double>& signal, const std::vector<double>& no
   for (size_t k = 0; k < signal.size(); ++k)
     sum += noise[k] <= 0 || signal[k] <= 0 ? kMost : std::min(kMost, quant::decibels(signal[k], noise[k]));
   return signal.empty() ? 0 : sum / static_cast<double>(signal.size());
+}
+
+std::set<NodeId> nodes_of(const std::map<NodeId, std::string>& own) {
+  std::set<NodeId> nodes;
+  for (const auto& one : own) nodes.insert(one.first);
+  return nodes;
+}
+
+/// Error kUnsupportedModel where trainable quantizers are named and none of them is trained.
+void require_own(const Problem& problem, const Student& student, const std::vector<TrainedWeight>& weights) {
+  size_t trained = 0;
+  for (size_t k = 0; k < weights.size(); ++k) trained += weights[k].own && student.trained[k].gradient.valid() ? 1 : 0;
+  if (problem.own.empty() || trained > 0) return;
+  std::string why;
+  for (const std::string& one : student.frozen) why += " " + one;
+  throw Error(ErrorCode::kUnsupportedModel, "None of the trainable quantizers has a weight to train." + why,
+              "overrides.trainable_quantizer", "Name operators whose weights the platform stores in integers.");
+}
+
+std::unique_ptr<trainable::BaseTrainableQuantizer> own_quantizer(const Problem& problem, const std::string& class_name,
+                                                                 const ptq::KernelPlan& kernel) {
+  const trainable::TrainableQuantizers known;
+  const trainable::TrainableQuantizers& classes = problem.classes != nullptr ? *problem.classes : known;
+  return classes.named(class_name, "overrides.trainable_quantizer")
+      .make(trainable::weights_config_of(kernel.weight, std::numeric_limits<double>::min()), false);
 }
 
 }  // namespace
@@ -60,14 +85,16 @@ Tuner::State::State(const Problem& problem)
                             .train_bias = config.train_bias,
                             .train_ranges = config.train_ranges,
                             .block_kernels = config.block_kernels,
-                            .has_labels = config.label_weight > 0},
+                            .has_labels = config.label_weight > 0,
+                            .own = nodes_of(problem.own)},
                            problem.input_shapes)),
       teacher(make_teacher(problem.model, problem.plan, problem.input_shapes)) {
   TERSOR_CHECK(labels.size() == problem.samples || (labels.empty() && !has_labels()));
   are_answers = student.has_first && (student.ends_in_answer || !labels.empty());
   tuning.labels = problem.labels_digest;
   split(problem.samples);
-  for (const TrainedInput& one : student.trained) start(one, problem.plan);
+  for (const TrainedInput& one : student.trained) start(one, problem);
+  require_own(problem, student, weights);
   steps_per_epoch = static_cast<int64_t>((trained_on.size() + batch_size() - 1) / batch_size());
   steps = steps_per_epoch * config.n_epochs;
   factors.assign(student.points.size() + (has_labels() ? 1 : 0), 0);
@@ -99,8 +126,7 @@ void Tuner::State::spare_memory(int64_t most) {
 }
 
 double Tuner::State::rate_of_weights() const {
-  constexpr double kOfRoundings = 0.1, kOfWeights = 0.001;
-  return config.learning_rate.value_or(trains_softly() ? kOfRoundings : kOfWeights);
+  return config.learning_rate.value_or(trains_softly() ? kRateOfRoundings : kRateOfWeights);
 }
 
 double Tuner::State::rate_of_scales() const {
@@ -132,8 +158,9 @@ void Tuner::State::split(size_t samples) {
     if (!std::binary_search(held.begin(), held.end(), k)) trained_on.push_back(k);
 }
 
-void Tuner::State::start(const TrainedInput& one, const ptq::QuantizationPlan& plan) {
-  if (one.kind == TrainedInput::Kind::kWeight) return start_weight(one, plan.kernels[one.index]);
+void Tuner::State::start(const TrainedInput& one, const Problem& problem) {
+  const ptq::QuantizationPlan& plan = problem.plan;
+  if (one.kind == TrainedInput::Kind::kWeight) return start_weight(one, plan.kernels[one.index], problem);
   const std::span<const float> values = one.start.data<float>();
   weights.emplace_back();
   values_of.emplace_back(values.begin(), values.end());
@@ -142,7 +169,7 @@ void Tuner::State::start(const TrainedInput& one, const ptq::QuantizationPlan& p
   if (one.kind == TrainedInput::Kind::kScale) grids.push_back({one.name, plan.activations[one.index].params});
 }
 
-void Tuner::State::start_weight(const TrainedInput& one, const ptq::KernelPlan& kernel) {
+void Tuner::State::start_weight(const TrainedInput& one, const ptq::KernelPlan& kernel, const Problem& problem) {
   const std::span<const float> values = one.start.data<float>();
   TrainedWeight weight;
   weight.params = kernel.weight;
@@ -153,6 +180,15 @@ void Tuner::State::start_weight(const TrainedInput& one, const ptq::KernelPlan& 
   const Tensor codes = kernel.codes.empty() ? quant::quantize(one.start, kernel.weight)
                                             : Tensor::of<int8_t>(one.start.shape(), kernel.codes);
   const Tensor rounded = quant::dequantize(codes, kernel.weight);
+  if (const auto own = problem.own.find(kernel.node); own != problem.own.end()) {
+    weight.own = std::make_unique<OwnQuantizer>(problem.model.graph, kernel,
+                                                own_quantizer(problem, own->second, kernel), rounded.data<float>());
+    weights.push_back(std::move(weight));
+    values_of.emplace_back();
+    adam.emplace_back();
+    sgd.emplace_back();
+    return;
+  }
   weight.latent.resize(values.size());
   for (size_t k = 0; k < values.size(); ++k) {
     const float rest = (values[k] - rounded.data<float>()[k]) / weight.units[k];
@@ -175,7 +211,7 @@ void Tuner::State::start_weight(const TrainedInput& one, const ptq::KernelPlan& 
 /// the kernel's, is not needed.
 ValueId Tuner::State::wanted_of(size_t k, bool learns) const {
   const TrainedInput& one = student.trained[k];
-  if (one.kind != TrainedInput::Kind::kWeight || learns || !one.gradient.valid()) return one.gradient;
+  if (one.kind != TrainedInput::Kind::kWeight || learns || !one.gradient.valid() || weights[k].own) return one.gradient;
   if (weights[k].factors.empty()) return {};
   return one.by_factor.valid() ? one.by_factor : one.gradient;
 }
@@ -447,9 +483,17 @@ std::vector<float> Tuner::State::by_factors(size_t k, std::span<const float> by)
   return {sums.begin(), sums.end()};
 }
 
+/// From the first step on.
+void Tuner::State::move_own(OwnQuantizer& own, std::span<const float> by, double left) {
+  const OwnQuantizer::Rates rates{config.learning_rate.value_or(kRateOfWeights) * left,
+                                  config.learning_rate.value_or(kRateOfRoundings), rate_of_scales() * left};
+  own.step(by, step, rates, trainable::regularizer_beta(step - 1, steps), config.regularization_factor);
+}
+
 void Tuner::State::move_weight(size_t k, std::span<const float> by, double left) {
   const std::vector<float> whole{1};
   TrainedWeight& weight = weights[k];
+  if (weight.own) return move_own(*weight.own, by, left);
   std::vector<float> by_quantized(by.begin(), by.end());
   if (!weight.factors.empty()) {
     if (learns_rounding(step - 1))
@@ -490,6 +534,7 @@ std::vector<Tensor> Tuner::State::values_now(bool in_training) {
 }
 
 std::vector<float> Tuner::State::weight_now(TrainedWeight& weight, bool in_training) {
+  if (weight.own) return in_training ? weight.own->in_training() : weight.own->in_file();
   weight.quantized.resize(weight.latent.size());
   weight.quantizer->call(weight.latent, weight.quantized, in_training && learns_rounding(step));
   if (weight.factors.empty()) return weight.quantized;
@@ -508,6 +553,10 @@ Best Tuner::State::hard_state() const {
     switch (one.kind) {
       case TrainedInput::Kind::kWeight: {
         const TrainedWeight& weight = weights[k];
+        if (weight.own) {
+          state.weights.push_back(weight.own->rounded());
+          break;
+        }
         const Tensor codes = quant::quantize(Tensor::of<float>(one.start.shape(), weight.quantized), weight.params);
         std::vector<int8_t> bytes;
         for (const int64_t code : codes.to_int64s()) bytes.push_back(static_cast<int8_t>(code));

@@ -25,6 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,6 +39,7 @@
 #include "core/config/gradient_ptq_config.h"
 #include "core/decide/plan.h"
 #include "core/graph/graph.h"
+#include "core/trainable/trainable_quantizers.h"
 
 namespace tersor::tune {
 
@@ -50,6 +52,7 @@ inline constexpr size_t kLanes = 4;
 std::vector<size_t> held_places(size_t samples);
 
 struct Problem {
+  static constexpr int64_t kMemory = int64_t{1} << 30;
   const Model& model;                 // float, as the plan is for; not needed after construction
   const ptq::QuantizationPlan& plan;  // with rounded weights and corrected biases; the same
   config::GradientPTQConfig config;
@@ -59,7 +62,10 @@ struct Problem {
   size_t samples = 0;               // calibrated
   std::vector<int64_t> labels;      // of each of these; above a label_weight of 0 needed, else none will do
   /// Bytes of a runner beyond which activations are computed again by block, in the place of being kept.
-  int64_t memory = int64_t{1} << 30;
+  int64_t memory = kMemory;
+  /// By kernel the class that trains its weight in the place of what the configuration says, and where the classes are.
+  std::map<NodeId, std::string> own = {};
+  const trainable::TrainableQuantizers* classes = nullptr;  // null: those that come with Tersor
 };
 
 /// The inputs of the sample at that place.

@@ -15,6 +15,7 @@
 #include "core/run/program.h"
 #include "core/trainable/trainable_quantizers.h"
 #include "core/tune/optimizer.h"
+#include "core/tune/own_quantizer.h"
 #include "core/tune/student.h"
 #include "core/tune/tuner.h"
 
@@ -31,6 +32,7 @@ struct TrainedWeight {
   std::vector<float> quantized;  // of this round
   std::vector<float> factors;    // by channel; none where scales are not trained
   Adam of_factors;
+  std::unique_ptr<OwnQuantizer> own;  // in the place of all others, where the weight has one
 };
 
 /// What a judgement found best.
@@ -124,8 +126,8 @@ struct Tuner::State {
 
  private:
   void split(size_t samples);
-  void start(const TrainedInput& one, const ptq::QuantizationPlan& plan);
-  void start_weight(const TrainedInput& one, const ptq::KernelPlan& kernel);
+  void start(const TrainedInput& one, const Problem& problem);
+  void start_weight(const TrainedInput& one, const ptq::KernelPlan& kernel, const Problem& problem);
   void spare_memory(int64_t most);
   void compile();
   void compile_step();
@@ -145,6 +147,7 @@ struct Tuner::State {
   std::vector<float> by_factors(size_t k, std::span<const float> by) const;
   void move(size_t k, std::span<const float> by);
   void move_weight(size_t k, std::span<const float> by, double left);
+  void move_own(OwnQuantizer& own, std::span<const float> by, double left);
   std::vector<Tensor> values_now(bool in_training);
   std::vector<float> weight_now(TrainedWeight& weight, bool in_training);
   Best hard_state() const;

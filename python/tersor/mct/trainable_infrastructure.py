@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The module of the same name of the requirement documents: configurations of trainable quantizers, and their base class.
 
-Which quantizers `quantize(gradient_ptq_config=...)` trains with is the core's to say; these values describe them.
+`tune()` trains the weights of chosen layers with a class that derives from `BaseTrainableQuantizer`, or with one of the core's by
+its name: `overrides=[{"name": "conv1", "trainable_quantizer": MyQuantizer}]`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional, Union
+
+import numpy
 
 from .._described import Described, Word, list_of, plain
 from .._error import Error
@@ -24,7 +27,10 @@ __all__ = [
     "TrainableQuantizerActivationConfig",
     "TrainableQuantizerCandidateConfig",
     "TrainableQuantizerWeightsConfig",
+    "Variable",
     "VariableGroup",
+    "WeightsPOTInferableQuantizer",
+    "WeightsSymmetricInferableQuantizer",
     "mark_quantizer",
 ]
 
@@ -107,11 +113,29 @@ def mark_quantizer(
     return mark
 
 
+class Variable:
+    """What a training changes; `gradient` is of the loss by `value`, and as large."""
+
+    def __init__(self, value: Any, group: VariableGroup, trainable: bool) -> None:
+        self.value = numpy.array(value, "float32")
+        self.gradient = numpy.zeros_like(self.value)
+        self.group, self.trainable = group, trainable
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> numpy.ndarray:
+        return self.value if dtype is None else self.value.astype(dtype)
+
+
 class BaseTrainableQuantizer(ABC):
-    """Base of quantizers of one's own: checks the mark of the class and the configuration, and is written and read."""
+    """Base of quantizers of one's own: checks the mark of the class and the configuration, holds the variables, and is written
+    and read.
+
+    A training asks `initialize_quantization` once, and then `__call__` and `gradient` at each step. What is learned are the
+    weights and the variables; what a quantizer remembers beside them is not in a checkpoint.
+    """
 
     def __init__(self, quantization_config: TrainableQuantizerConfig) -> None:
         self.quantization_config = quantization_config
+        self.quantizer_variables: dict[str, Variable] = {}
         name, target = type(self).__name__, getattr(self, "quantization_target", None)
         methods = getattr(self, "quantization_method", None)
         if target is None or not methods or getattr(self, "identifier", None) is None:
@@ -135,6 +159,25 @@ class BaseTrainableQuantizer(ABC):
     def weights_quantization(self) -> bool:
         return isinstance(self.quantization_config, TrainableQuantizerWeightsConfig)
 
+    def add_quantizer_variable(
+        self, name: str, variable: Any, group: VariableGroup = VariableGroup.WEIGHTS, trainable: bool = True
+    ) -> Variable:
+        """Of the group WEIGHTS it is trained in the place of the weight, at the rate of roundings; of QPARAMS beside it, relative
+        to its own size."""
+        self.quantizer_variables[name] = Variable(variable, VariableGroup(group), trainable)
+        return self.quantizer_variables[name]
+
+    def get_quantizer_variable(self, name: str) -> Variable:
+        return self.quantizer_variables[name]
+
+    def get_trainable_variables(self, group: VariableGroup) -> list[Variable]:
+        return [one for one in self.quantizer_variables.values() if one.trainable and one.group == group]
+
+    def gradient(self, inputs: numpy.ndarray, by_output: numpy.ndarray) -> numpy.ndarray:
+        """Of a loss with the derivatives `by_output`: adds those by the variables to their `gradient` and returns those by the
+        weight. Left as it is, rounding lets them pass, and variables learn nothing."""
+        return by_output
+
     def get_config(self) -> dict[str, Any]:
         return {
             "quantization_config": plain(self.quantization_config),
@@ -155,7 +198,7 @@ class BaseTrainableQuantizer(ABC):
 
     @abstractmethod
     def initialize_quantization(self, tensor_shape: Any, name: str, layer: Any) -> None:
-        """Makes the variables for a tensor."""
+        """Makes the variables for a tensor, whose values are `layer.kernel.value`."""
 
     @abstractmethod
     def __call__(self, inputs: Any, training: bool) -> Any:
@@ -168,3 +211,27 @@ class BaseTrainableQuantizer(ABC):
 
 BaseKerasTrainableQuantizer = BaseTrainableQuantizer
 BasePytorchTrainableQuantizer = BaseTrainableQuantizer
+
+
+class _WeightsInferableQuantizer(Described):
+    def __init__(
+        self,
+        num_bits: int,
+        threshold: Any,
+        per_channel: bool,
+        channel_axis: Optional[int] = None,
+        input_rank: Optional[int] = None,
+        narrow_range: bool = False,
+    ) -> None:
+        self.num_bits, self.threshold = num_bits, numpy.asarray(threshold, "float64").reshape(-1).tolist()
+        self.per_channel, self.channel_axis, self.input_rank = bool(per_channel), channel_axis, input_rank
+        self.narrow_range = narrow_range
+
+
+class WeightsSymmetricInferableQuantizer(_WeightsInferableQuantizer):
+    """What a trainable quantizer becomes: mct_quantizers' class, with its arguments. narrow_range, which it does not have, leaves
+    the lowest code out, as the params of the configuration may ask for."""
+
+
+class WeightsPOTInferableQuantizer(_WeightsInferableQuantizer):
+    """The same, each threshold being a power of two."""

@@ -84,6 +84,8 @@ export interface Override {
   readonly config?: QuantizationConfig | undefined;
   /** How the layer is quantized: an object with the six methods, or data, {class_name, config}. In a recipe always data. */
   readonly quantize_config?: QuantizeConfig | QuantizeConfigData | undefined;
+  /** The class that trains the layer's weights: LSQWeightQATQuantizer, STEWeightQATQuantizer, ... */
+  readonly trainable_quantizer?: string | undefined;
   /** Where some override annotates, nodes that none annotates stay float. */
   readonly annotate?: boolean | undefined;
 }
