@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kDamping = 0.01;  // of the mean diagonal
 
-/// About the means of the columns where a bias takes out what those make.
+/// About the means of the columns where a corrected bias takes out what those make.
 Matrix mean_products(const std::vector<GramView>& halves, const GramKernel& kernel, const GramBlock& block) {
   const size_t size = halves[0].sums.size();
   Matrix matrix{size, std::vector<double>(size * size, 0.0)};
@@ -26,7 +26,7 @@ Matrix mean_products(const std::vector<GramView>& halves, const GramKernel& kern
   for (size_t i = 0; i < size; ++i) {
     int64_t sum = 0;
     for (const GramView& half : halves) sum += half.sums[i];
-    if (kernel.op.can_have_bias || kernel.steps.empty()) means[i] = static_cast<double>(sum) * share;
+    if (kernel.op.can_have_bias) means[i] = static_cast<double>(sum) * share;
   }
   for (size_t i = 0, k = 0; i < size; ++i)
     for (size_t j = 0; j <= i; ++j, ++k) {
