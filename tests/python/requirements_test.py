@@ -548,7 +548,7 @@ class Values(unittest.TestCase):
 
         shape = [one if isinstance(one, int) else 1 for one in tersor.inspect(MODEL)["inputs"][0]["shape"]][1:]
         samples = numpy.random.default_rng(5).normal(size=(48, *shape)).astype("float32")
-        given = {"platform": "any", "weights_n_bits": 3, "epochs": 12, "compare": False, "holdout": False}
+        given = {"platform": "any", "weights_n_bits": 3, "effort": 0, "epochs": 12, "compare": False, "holdout": False}
         chosen = [{"type": "Conv", "trainable_quantizer": Clip}]
         with tempfile.TemporaryDirectory() as folder:
             state = Path(folder) / "state"
