@@ -118,8 +118,8 @@ TEST_CASE("an integer kernel reads blocks of few bits as levels of 8, which the 
   for (const auto& [platform, more] : {std::pair{"ort-unpacked-weights", std::string()}, {"any", any}})
     for (const int bits : {2, 4, 5, 7}) {
       INFO(platform << " " << bits);
-      const Made made = make(model_of_products(), platform, "{" + more + R"("weights_n_bits": )" +
-                                                                std::to_string(bits) + "}");
+      const Made made =
+          make(model_of_products(), platform, "{" + more + R"("weights_n_bits": )" + std::to_string(bits) + "}");
       int levels = 0;
       for (const ptq::KernelPlan& kernel : made.result.plan.kernels) {
         if (!kernel.has_levels()) continue;

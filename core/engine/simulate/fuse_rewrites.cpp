@@ -26,20 +26,38 @@ bool is_mover(const Node& node) {
   return has_runtime_trait(node, RuntimeTrait::kCarriesDown);
 }
 
+/// By value whether it becomes the integers of a DequantizeLinear, by whatever makes these but QuantizeLinear.
+std::vector<bool> made_into_codes(const Graph& graph) {
+  std::vector<bool> made(graph.value_count());
+  const auto& nodes = graph.nodes();
+  for (size_t k = nodes.size(); k-- > 0;) {
+    const Node& node = nodes[k];
+    if (node.is("DequantizeLinear")) {
+      made[node.inputs[0].index] = true;
+    } else if (!node.is("QuantizeLinear") && std::any_of(node.outputs.begin(), node.outputs.end(),
+                                                         [&](ValueId id) { return id.valid() && made[id.index]; })) {
+      for (const ValueId input : node.inputs)
+        if (input.valid()) made[input.index] = true;
+    }
+  }
+  return made;
+}
+
 /// It is one of those that stand between a weight and its DequantizeLinear, whose integers may be packed.
-bool is_folded(const Graph& graph, const Node& node) {
+bool is_folded(const Graph& graph, const Node& node, const std::vector<bool>& codes) {
   static const std::set<std::string, std::less<>> kFolded = {
       "QuantizeLinear", "Identity", "Cast", "Transpose", "Reshape", "Squeeze", "Unsqueeze", "BitShift", "Split"};
-  static const std::set<std::string, std::less<>> kFoldedOfIntegers = {"Add", "Sub", "Mul"};
+  static const std::set<std::string, std::less<>> kFoldedIntoCodes = {"Add", "Sub", "Mul", "Round", "Slice"};
   if (!node.domain.empty() || node.inputs.empty() || !node.inputs[0].valid()) return false;
   if (kFolded.count(node.op_type) != 0) return true;
   const Tensor* const first = graph.initializer(node.inputs[0]);
-  return kFoldedOfIntegers.count(node.op_type) != 0 && first != nullptr && first->dtype() == DType::kInt32;
+  return kFoldedIntoCodes.count(node.op_type) != 0 && first != nullptr &&
+         (first->dtype() == DType::kInt32 || codes[node.outputs[0].index]);
 }
 
 /// What such a node makes of initializers; nothing for others.
-std::vector<Tensor> folded(const Model& model, const Node& node) {
-  if (!is_folded(model.graph, node)) return {};
+std::vector<Tensor> folded(const Model& model, const Node& node, const std::vector<bool>& codes) {
+  if (!is_folded(model.graph, node, codes)) return {};
   Model alone;
   alone.opset_imports = model.opset_imports;
   Node copy = node;
@@ -94,12 +112,13 @@ std::optional<size_t> carry_up(Graph& graph, const Uses& uses, Node& node) {
 }  // namespace
 
 void fold_constant_nodes(Model& model) {
+  const std::vector<bool> codes = made_into_codes(model.graph);
   std::set<NodeId> gone;
   for (const Node& node : model.graph.nodes()) {
     if (!std::all_of(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id.valid(); })) continue;
     std::vector<Tensor> values;
     if (!node.is("Constant"))
-      values = folded(model, node);
+      values = folded(model, node, codes);
     else if (std::optional<Tensor> value = ops::constant_value(node))
       values.push_back(*std::move(value));
     if (values.empty() || bits_of(values[0].dtype()) == 0) continue;

@@ -109,8 +109,7 @@ std::optional<Diagnostic> opening_remark(const Graph& graph, const ptq::Quantiza
                         formatted("%.0f MB", static_cast<double>(bytes) / 1e6) +
                         " for that, which it frees again. With its graph optimizations switched off it unpacks them "
                         "in every run.",
-                    "",
-                    "Leave the optimizations on; where that memory is not there, choose ort-cpu (8 bits)."};
+                    "", "Leave the optimizations on; where that memory is not there, choose ort-cpu (8 bits)."};
 }
 
 }  // namespace

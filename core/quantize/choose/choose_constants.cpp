@@ -170,7 +170,8 @@ std::vector<StoredConstant> constants_to_store(const Graph& graph, const framewo
       one.is_table = is_embedding(graph, uses, weight.value, least);
       one.by_row = !all && one.is_table && !restores_table(attached);
       one.is_recurrent = is_recurrent_weight(node, constant.shape());
-      if (all || one.is_table || one.is_recurrent) list.push_back(one);
+      const bool is_cut = node.is("Slice") && weight.input == 0 && constant.elements() >= kLargeTable;
+      if (all || one.is_table || one.is_recurrent || is_cut) list.push_back(one);
     }
   }
   return list;

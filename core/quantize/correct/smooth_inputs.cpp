@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -28,6 +29,7 @@ namespace {
 
 constexpr double kNoiseFallsTo = 0.8;    // the noise, for an input to be rewritten
 constexpr double kLowersTo = 0.98;       // over what was tried before
+constexpr double kLeftInBlocks = 0.1;    // of the predicted noise of weights in blocks, after their rounding
 constexpr double kQuietest = 1.0 / 256;  // of the largest range and of the largest weight
 /// Multiplications of a product in a run, below which the nodes of a scale per row take too large a part of its time.
 constexpr double kFewestProducts = 1 << 21;
@@ -250,13 +252,14 @@ class Smoother {
   /// Predicted noise power of all readers: of the input's rounding and of the weights'. `reach` is that of a row: the
   /// mean of its square over that of all.
   double cost(const Smoothing& by, double reach) const {
-    double low = 0, high = 0, squares = 0;
+    double low = 0, high = 0;
+    std::vector<double> squares(by.scale.size());
     for (size_t k = 0; k < by.scale.size(); ++k) {
       const ChannelStatistics& channel = seen_->channels[k];
       const double c = by.centre[k], s = by.scale[k];
       low = std::min(low, (channel.min - c) / s), high = std::max(high, (channel.max - c) / s);
       const double about = seen_->channel_mean_square(k) - 2 * c * seen_->channel_mean(k) + c * c;
-      squares += std::max(0.0, about) / (s * s);
+      squares[k] = std::max(0.0, about) / (s * s);
     }
     if (by.rows == RowScale::kTwoSided) low = -(high = std::max(high, -low));
     if (by.rows == RowScale::kOneSided) low = 0;
@@ -265,26 +268,31 @@ class Smoother {
       const double step = (high - low) * std::sqrt(reach) / reader.steps;
       double power = 0;
       for (size_t k = 0; k < by.scale.size(); ++k) power += reader.power[k] * by.scale[k] * by.scale[k];
-      noise += step * step / 12 * power + squares * weight_variance(reader, by.scale);
+      const double left = reader.block < reader.op->inputs ? kLeftInBlocks : 1;
+      noise += step * step / 12 * power + left * noise_of_weights(reader, by.scale, squares);
     }
     return noise;
   }
 
-  /// Sum over the outputs of the variance of a weight's rounding error.
-  static double weight_variance(const Reader& reader, const std::vector<double>& scale) {
+  /// The power of what rounded weights make, of all outputs together. `squares`: mean square of each channel.
+  static double noise_of_weights(const Reader& reader, const std::vector<double>& scale,
+                                 const std::vector<double>& squares) {
     const auto w = reader.weight.data<float>();
     const int64_t inputs = reader.op->inputs;
-    double sum = 0;
-    for (int64_t o = 0; o < reader.op->outputs; ++o)
-      for (int64_t begin = 0; begin < inputs; begin += reader.block) {
-        const int64_t end = std::min(begin + reader.block, inputs);
+    double noise = 0;
+    for (int64_t begin = 0; begin < inputs; begin += reader.block) {
+      const int64_t end = std::min(begin + reader.block, inputs);
+      double variance = 0;
+      for (int64_t o = 0; o < reader.op->outputs; ++o) {
         double most = 0;
         for (int64_t i = begin; i < end; ++i)
           most = std::max(most, std::fabs(w[reader.op->at(o, i, 0)] * scale[static_cast<size_t>(i)]));
         const double step = most / reader.weight_steps;
-        sum += step * step / 12 * (static_cast<double>(end - begin) / static_cast<double>(inputs));
+        variance += step * step / 12;
       }
-    return sum;
+      noise += std::accumulate(squares.begin() + begin, squares.begin() + end, 0.0) * variance;
+    }
+    return noise;
   }
 
   void rewrite(ValueId value, const Smoothing& by, std::vector<NodeId>& inserted) {

@@ -462,7 +462,7 @@ class Attacher {
       if (node.is("Gather") && constant->shape().rank() == 2) added.block_columns = constant->shape()[1];
       added.drop_idle_blocks();
     };
-    for (const char* type : {"Add", "Sub", "Mul", "Div", "Min", "Max", "Concat", "Gather"})
+    for (const char* type : {"Add", "Sub", "Mul", "Div", "Min", "Max", "Concat", "Gather", "Slice"})
       if (node.is(type))
         for (size_t i = 0; i < node.inputs.size(); ++i) add_constant(i);
     for (const size_t i : recurrent_weights(node)) add_constant(i);

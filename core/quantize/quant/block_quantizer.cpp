@@ -21,8 +21,8 @@ constexpr double kLeastFactorOfManyBits = 0.9;
 constexpr float kLeastHalf = 0x1p-14f;  // of float16's normal numbers
 constexpr int32_t kLargestLevel = 127;
 constexpr float kLeastRatio = 0x1p-8f, kLargestRatio = 127.0f;  // of a block's scale to its row's
-constexpr int kMoves = 3;               // of the zero point from the best
-constexpr int kFits = 2;                // of the scale to the integers that it gave
+constexpr int kMoves = 3;                                       // of the zero point from the best
+constexpr int kFits = 2;                                        // of the scale to the integers that it gave
 
 /// What a block is read back with.
 struct BlockStep {
