@@ -151,36 +151,97 @@ const recurrent = (seed, steps, inputs, units, batchFirst) => {
   });
 };
 
+/** Quantizes a model of one input and runs the file: all of it in integers, and equal to what tflite-micro gives. */
+const checkRuntimes = (seed, model, shape, platform) =>
+  withFolder(async (folder) => {
+    const at = (name) => path.join(folder, name);
+    writeFileSync(at('model.onnx'), model);
+    for (const name of ['first', 'last']) mkdirSync(at(name));
+    const count = shape.reduce((product, dim) => product * dim, 1);
+    for (let k = 0; k < 12; ++k) {
+      const data = waves(seed + k * k, count);
+      writeFileSync(at(`first/s${k + 10}.npy`), npyBytes(data, shape));
+      writeFileSync(at(`last/s${k + 10}.npy`), channelsLast({ shape, data }));
+    }
+    const quantize = ['quantize', at('model.onnx'), '--data', at('first'), '--platform', platform, '--quiet'];
+    run(program, ...quantize, '-o', at('q.tflite'), '--report', at('report.json'));
+    assert.deepEqual(JSON.parse(readFileSync(at('report.json'), 'utf8')).coverage.stays_float, []);
+    run(program, 'run', at('q.tflite'), '--data', at('last'), '--output', at('ours'));
+    run(program, 'run', at('model.onnx'), '--data', at('first'), '--output', at('float'));
+    const samples = readdirSync(at('last')).map((name) => at(`last/${name}`));
+    for (const runtime of ['micro', 'litert']) {
+      run(python, script, runtime, at('q.tflite'), at(`${runtime}.npy`), ...samples);
+      const theirs = Array.from(readNpy(readFileSync(at(`${runtime}.npy`))).data);
+      if (runtime === 'micro') assert.deepEqual(theirs, outputsOf(at('ours')));
+      const likeness = sqnr(outputsOf(at('float')), theirs);
+      assert.ok(likeness > 20, `${runtime}: ${likeness} dB`);
+    }
+  });
+
 describe.skipIf(!here)('LSTMs in their runtimes', () => {
   test.each([
     [1, 9, 5, 7, true],
     [2, 20, 8, 16, false],
     [3, 33, 3, 10, true],
   ])('%s', (seed, steps, inputs, units, batchFirst) =>
-    withFolder(async (folder) => {
-      const at = (name) => path.join(folder, name);
-      writeFileSync(at('model.onnx'), recurrent(seed, steps, inputs, units, batchFirst));
-      mkdirSync(at('samples'));
-      for (let k = 0; k < 12; ++k)
-        writeFileSync(
-          at(`samples/s${k + 10}.npy`),
-          npyBytes(waves(seed + k * k, steps * inputs), batchFirst ? [1, steps, inputs] : [steps, 1, inputs]),
-        );
-      const quantize = ['quantize', at('model.onnx'), '--data', at('samples'), '--platform', 'tflite-micro', '--quiet'];
-      run(program, ...quantize, '-o', at('q.tflite'), '--report', at('report.json'));
-      assert.deepEqual(JSON.parse(readFileSync(at('report.json'), 'utf8')).coverage.stays_float, []);
-      run(program, 'run', at('q.tflite'), '--data', at('samples'), '--output', at('ours'));
-      run(program, 'run', at('model.onnx'), '--data', at('samples'), '--output', at('float'));
-      const samples = readdirSync(at('samples')).map((name) => at(`samples/${name}`));
-      run(python, script, 'micro', at('q.tflite'), at('micro.npy'), ...samples);
-      run(python, script, 'litert', at('q.tflite'), at('litert.npy'), ...samples);
-      assert.deepEqual(Array.from(readNpy(readFileSync(at('micro.npy'))).data), outputsOf(at('ours')));
-      for (const runtime of ['micro', 'litert']) {
-        const theirs = Array.from(readNpy(readFileSync(at(`${runtime}.npy`))).data);
-        assert.ok(sqnr(outputsOf(at('float')), theirs) > 20, `${runtime}: ${sqnr(outputsOf(at('float')), theirs)} dB`);
-      }
-    }),
+    checkRuntimes(
+      seed,
+      recurrent(seed, steps, inputs, units, batchFirst),
+      batchFirst ? [1, steps, inputs] : [steps, 1, inputs],
+      'tflite-micro',
+    ),
   );
+});
+
+/** A picture that a transposed convolution makes larger, cut on all sides. */
+const upsampled = (seed) =>
+  modelProto(13, {
+    nodes: [
+      { op: 'Conv', inputs: ['x', 'w'], outputs: ['c'], attributes: { pads: [1, 1, 1, 1] } },
+      { op: 'Relu', inputs: ['c'], outputs: ['r'] },
+      {
+        op: 'ConvTranspose',
+        inputs: ['r', 'v', 'b'],
+        outputs: ['t'],
+        attributes: { strides: [2, 2], pads: [1, 1, 1, 1], output_padding: [seed % 2, 0] },
+      },
+      { op: 'Relu', inputs: ['t'], outputs: ['z'] },
+      { op: 'Flatten', inputs: ['z'], outputs: ['y'] },
+    ],
+    constants: {
+      w: { dims: [6, 3, 3, 3], data: waves(seed, 162) },
+      v: { dims: [6, 4, 3, 3], data: waves(seed + 0.4, 216) },
+      b: { dims: [4], data: waves(seed, 4) },
+    },
+    inputs: { x: [1, [1, 3, 6, 7]] },
+    outputs: { y: [1, [1, 4 * (11 + (seed % 2)) * 13]] },
+  });
+
+/** Rows that look at each other: two products of activations. */
+const attention = (seed) =>
+  modelProto(13, {
+    nodes: [
+      ...['q', 'k', 'v'].map((name) => ({ op: 'MatMul', inputs: ['x', `w${name}`], outputs: [name] })),
+      { op: 'Transpose', inputs: ['k'], outputs: ['kt'], attributes: { perm: [0, 2, 1] } },
+      { op: 'MatMul', inputs: ['q', 'kt'], outputs: ['a'] },
+      { op: 'Softmax', inputs: ['a'], outputs: ['p'], attributes: { axis: 2 } },
+      { op: 'MatMul', inputs: ['p', 'v'], outputs: ['o'] },
+      { op: 'Add', inputs: ['o', 'x'], outputs: ['y'] },
+    ],
+    constants: Object.fromEntries(
+      ['q', 'k', 'v'].map((name, k) => [`w${name}`, { dims: [8, 8], data: waves(seed + k / 3, 64) }]),
+    ),
+    inputs: { x: [1, [1, 5, 8]] },
+    outputs: { y: [1, [1, 5, 8]] },
+  });
+
+describe.skipIf(!here)('transposed convolutions and products of activations in their runtimes', () => {
+  test.each(['tflite-micro', 'tflite-micro-16x8'])('%s', async (platform) => {
+    for (const seed of [1, 2]) {
+      await checkRuntimes(seed, upsampled(seed), [1, 3, 6, 7], platform);
+      await checkRuntimes(seed, attention(seed), [1, 5, 8], platform);
+    }
+  });
 });
 
 describe.skipIf(!here)('int8 .tflite files of others beside their float models', () => {

@@ -83,7 +83,8 @@ class Planner {
       const auto rank = static_cast<int64_t>(in(op, 0).shape.size());
       const bool averages = op.code == Code::kMean,
                  reduces = op.code == Code::kReduceMax || op.code == Code::kReduceMin;
-      if (op.code == Code::kTransposeConv) scratch_.back().push_back(4 * elements_of(out(op)));
+      if (op.code == Code::kTransposeConv)
+        scratch_.back().push_back((out(op).dtype == DType::kInt16 ? 8 : 4) * elements_of(out(op)));
       if (averages) scratch_.back().push_back(4 * elements_of(out(op)));
       if (averages || reduces) {
         scratch_.back().push_back(4 * rank);
@@ -100,7 +101,7 @@ class Planner {
     const auto tensors = static_cast<int64_t>(network_.tensors.size());
     const auto planned = static_cast<int64_t>(buffers_.size());
     const int64_t planning = tail(false) + 8 + 40 * (tensors + requests_) + 40 * planned + 24 * requests_;
-    result.needed = std::max(result.total(), planning) + kAlignment - 1;
+    result.needed = std::max({result.total(), planning, preparation()}) + kAlignment - 1;
     return result;
   }
 
@@ -167,12 +168,17 @@ class Planner {
     return height;
   }
 
-  /// Taken from the arena's end downward, in the interpreter's order.
-  int64_t tail(bool with_edges) const {
+  /// Bytes that are taken from the arena's end downward.
+  struct Stack {
     int64_t end = kFixed;
-    const auto take = [&](int64_t bytes, int64_t alignment = kAlignment) {
+    void operator()(int64_t bytes, int64_t alignment = kAlignment) {
       end = (end + bytes + alignment - 1) / alignment * alignment;
-    };
+    }
+  };
+
+  /// What is taken before the first kernel prepares itself.
+  Stack structures() const {
+    Stack take;
     take(24 * static_cast<int64_t>(network_.tensors.size()), 8);
     take(64 * static_cast<int64_t>(network_.operators.size()), 8);
     for (const Operator& op : network_.operators)
@@ -180,6 +186,41 @@ class Planner {
         take(bytes, op.code == Code::kFullyConnected ? 8 : bytes >= 4 ? 4 : 1);
     for (const Operator& op : network_.operators)
       if (const int64_t bytes = kernel_bytes(op.code)->data; bytes > 0) take(bytes);
+    return take;
+  }
+
+  /// The structures of its tensors, which a kernel borrows while it prepares itself. Convolutions have all but their
+  /// bias twice; the shape that a transposed one is given is not among them.
+  int64_t borrowed(const Operator& op) const {
+    const bool back = op.code == Code::kTransposeConv,
+               twice = back || op.code == Code::kConv2d || op.code == Code::kDepthwiseConv2d;
+    std::vector<int32_t> tensors(op.inputs.begin() + (back ? 1 : 0), op.inputs.end());
+    int64_t bytes = 0;
+    const auto add = [&](int32_t k, int copies) {
+      if (k < 0) return;
+      const auto scales = static_cast<int64_t>(network_.tensors[static_cast<size_t>(k)].quantization.scale.size());
+      bytes += copies * (64 + (scales > 0 ? 24 + (4 + 4 * scales + 7) / 8 * 8 : 0));
+    };
+    for (size_t k = 0; k < tensors.size(); ++k) add(tensors[k], twice && k < 2 ? 2 : 1);
+    for (const int32_t output : op.outputs) add(output, twice ? 2 : 1);
+    return bytes;
+  }
+
+  /// The most that is taken while kernels prepare themselves, one after the other.
+  int64_t preparation() const {
+    Stack take = structures();
+    int64_t most = 0, requests = 12;  // there is room for so many of the next kernel
+    for (size_t k = 0; k < network_.operators.size(); ++k) {
+      take_for_channels(network_.operators[k], take);
+      requests += static_cast<int64_t>(scratch_[k].size());
+      most = std::max(most, take.end + 16 * requests + borrowed(network_.operators[k]));
+    }
+    return most;
+  }
+
+  /// In the interpreter's order.
+  int64_t tail(bool with_edges) const {
+    Stack take = structures();
     for (const Operator& op : network_.operators) take_for_channels(op, take);
     if (requests_ > 0) take(8 * requests_, 8);
     for (const NetworkTensor& tensor : network_.tensors)
@@ -195,11 +236,10 @@ class Planner {
         take(4 + 4 * static_cast<int64_t>(tensor.quantization.scale.size()), 4);
       }
     }
-    return end;
+    return take.end;
   }
 
-  template <class Take>
-  void take_for_channels(const Operator& op, const Take& take) const {
+  void take_for_channels(const Operator& op, Stack& take) const {
     const auto rank = static_cast<int64_t>(out(op).shape.size());
     int64_t channels = 0;
     switch (op.code) {

@@ -74,8 +74,10 @@ void need_weights(const KernelCall& call, int32_t channels, size_t bias = 2) {
   need(scales == 1 || scales == static_cast<size_t>(channels), "Its weight has not one scale for each output channel.");
   if (!call.has(bias)) return;
   const DType dtype = call.in(bias).value->dtype();
-  const bool wide = first_type(call) == DType::kInt16, by_channel = call.op.code == Code::kDepthwiseConv2d;
-  need(((dtype == DType::kInt32 && !(wide && by_channel)) || (dtype == DType::kInt64 && wide)) &&
+  const bool wide = call.output.dtype == DType::kInt16;
+  // Two kernels on int16 read every bias as int64.
+  const bool only_wide = wide && (call.op.code == Code::kDepthwiseConv2d || call.op.code == Code::kTransposeConv);
+  need(((dtype == DType::kInt32 && !only_wide) || (dtype == DType::kInt64 && wide)) &&
            call.in(bias).value->elements() == channels,
        "Its bias is not int32, or int64 beside int16, with a value for each output channel.");
 }
@@ -97,7 +99,7 @@ void check_convolution(const KernelCall& call, bool depthwise) {
 void check_transposed_convolution(const KernelCall& call) {
   need_numbers(call, 0);
   need_codes(call, 1, DType::kInt8);
-  need_codes(call, 2, DType::kInt8);
+  need_codes(call, 2, call.output.dtype);
   need_steps(call);
   const Sizes &x = sizes_of(call.in(2)), &w = sizes_of(call.in(1)), &y = call.output.shape;
   need(x.size() == 4 && w.size() == 4 && y.size() == 4 && x[0] == y[0] && w[0] == y[3] && w[3] == x[3] &&
@@ -256,12 +258,13 @@ void check_call(const KernelCall& call) {
   need(!is_code(call.output.dtype) || code == Code::kReshape || !grid.scale.empty(),
        "Its output of integers has no scale.");
   if (is_code(call.output.dtype) && !grid.zero_point.empty()) need_code(grid.zero_point[0], call.output.dtype);
-  const DType made = code == Code::kDequantize                               ? DType::kFloat32
-                     : code == Code::kArgMax                                 ? DType::kInt32
-                     : code == Code::kReshape                                ? call.in(0).value->dtype()
-                     : code == Code::kQuantize && is_code(call.output.dtype) ? call.output.dtype
-                     : code == Code::kTransposeConv                          ? DType::kInt8
-                                                                             : first_type(call);
+  const bool gives_any_code = code == Code::kQuantize || code == Code::kTransposeConv;
+  const DType made = code == Code::kDequantize                      ? DType::kFloat32
+                     : code == Code::kArgMax                        ? DType::kInt32
+                     : code == Code::kReshape                       ? call.in(0).value->dtype()
+                     : gives_any_code && is_code(call.output.dtype) ? call.output.dtype
+                     : code == Code::kTransposeConv                 ? DType::kInt8
+                                                                    : first_type(call);
   need(call.output.dtype == made, "Its output has a type that its kernel does not give.");
   const Sizes &x = sizes_of(call.in(0)), &y = call.output.shape;
   switch (code) {

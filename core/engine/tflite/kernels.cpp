@@ -135,37 +135,30 @@ Tensor convolve_channels(const KernelCall& call) {
 /// Each place of the input adds its products to the places that its window covers.
 Tensor convolve_back(const KernelCall& call) {
   const Argument &x = call.in(2), &w = call.in(1);
-  const Options& options = call.op.options;
-  const int height = call.output.shape[1], width = call.output.shape[2], channels = call.output.shape[3];
-  const int64_t inputs = x.dim(3), taps = int64_t{w.dim(1)} * w.dim(2), columns = channels * taps;
+  const Windows windows = Windows::back(call);
+  const int64_t channels = call.output.shape[3], inputs = x.dim(3), taps = windows.taps(), columns = channels * taps,
+                of_output = int64_t{call.output.shape[1]} * call.output.shape[2];
   const Products products = products_of(call, x, 3, static_cast<size_t>(channels));
-  const auto before = [&](int size, int kernel, int stride) {
-    const int out = (size + stride - 1) / stride;
-    return options.padding == kSame ? std::max(0, (out - 1) * stride + kernel - size) / 2 : 0;
-  };
-  const int top = before(height, w.dim(1), options.stride_h), left = before(width, w.dim(2), options.stride_w);
   const std::vector<int16_t> numbers = numbers_of(x.codes(), x.zero_point()), weights = numbers_of(w.codes(), 0);
   const kernels::IntegerPanels panels(columns, 1, inputs, {weights.data(), inputs, inputs, 1});
   return filled<int8_t>(call, [&](std::span<int8_t> y) {
     std::vector<int32_t> made(static_cast<size_t>(columns)), sums;
+    const int16_t* from = numbers.data();
     for (int n = 0; n < x.dim(0); ++n) {
       sums.clear();
-      for (int64_t place = 0; place < int64_t{height} * width; ++place)
+      for (int64_t place = 0; place < of_output; ++place)
         sums.insert(sums.end(), products.bias.begin(), products.bias.end());
-      for (int row = 0; row < x.dim(1); ++row)
-        for (int column = 0; column < x.dim(2); ++column) {
-          const int16_t* from = numbers.data() + ((int64_t{n} * x.dim(1) + row) * x.dim(2) + column) * inputs;
-          kernels::multiply_integer_rows(panels, {&from, 1}, nullptr, made.data(), columns);
-          for (int tap = 0; tap < taps; ++tap) {
-            const int r = row * options.stride_h - top + tap / w.dim(2);
-            const int c = column * options.stride_w - left + tap % w.dim(2);
-            if (r < 0 || r >= height || c < 0 || c >= width) continue;
-            int32_t* to = sums.data() + (int64_t{r} * width + c) * channels;
-            for (int o = 0; o < channels; ++o)
-              to[o] = wrapped(int64_t{to[o]} + made[static_cast<size_t>(o * taps + tap)]);
+      for (int64_t place = 0; place < windows.of_picture(); ++place, from += inputs) {
+        kernels::multiply_integer_rows(panels, {&from, 1}, nullptr, made.data(), columns);
+        for (int64_t tap = 0; tap < taps; ++tap) {
+          const int64_t at = windows.at(place, tap);
+          for (int64_t o = 0; at >= 0 && o < channels; ++o) {
+            int32_t& to = sums[static_cast<size_t>(at * channels + o)];
+            to = wrapped(int64_t{to} + made[static_cast<size_t>(o * taps + tap)]);
           }
         }
-      products.write(sums, y.data() + static_cast<int64_t>(n) * height * width * channels);
+      }
+      products.write(sums, y.data() + n * of_output * channels);
     }
   });
 }
@@ -186,42 +179,6 @@ Tensor fully_connected(const KernelCall& call) {
     kernels::multiply_integer_rows(panels, {rows.data(), static_cast<int64_t>(rows.size())}, products.bias.data(),
                                    sums.data(), outputs);
     products.write(sums, y.data());
-  });
-}
-
-Tensor multiply_matrices(const KernelCall& call) {
-  const Argument &a = call.in(0), &b = call.in(1);
-  const std::vector<int32_t>&shape_a = a.tensor->shape, &shape_b = b.tensor->shape, &shape = call.output.shape;
-  const auto size = [](const std::vector<int32_t>& dims, size_t back) { return int64_t{dims[dims.size() - back]}; };
-  const bool swap_a = call.op.options.adj_x != 0, swap_b = call.op.options.adj_y != 0;
-  const int64_t rows = size(shape, 2), columns = size(shape, 1), inner = size(shape_a, swap_a ? 2 : 1);
-  const Multiplier multiplier = multiplier_of(product(a, b.scale()) / call.scale());
-  const auto base = [&](const std::vector<int32_t>& dims, int64_t matrix) {
-    int64_t result = 0, step = size(dims, 1) * size(dims, 2);
-    for (size_t back = 3; back <= shape.size(); ++back) {
-      const int64_t place = matrix % size(shape, back);
-      matrix /= size(shape, back);
-      if (back > dims.size() || size(dims, back) == 1) continue;
-      result += place * step;
-      step *= size(dims, back);
-    }
-    return result;
-  };
-  return filled<int8_t>(call, [&](std::span<int8_t> y) {
-    const int64_t area = rows * columns;
-    for (int64_t at = 0; at < static_cast<int64_t>(y.size()); ++at) {
-      const int64_t row = at % area / columns, column = at % columns;
-      const int64_t first = base(shape_a, at / area), second = base(shape_b, at / area);
-      uint32_t sum = 0;
-      for (int64_t k = 0; k < inner; ++k) {
-        const int64_t i = first + (swap_a ? k * rows + row : row * inner + k);
-        const int64_t j = second + (swap_b ? column * inner + k : k * columns + column);
-        sum += static_cast<uint32_t>((a.codes()[static_cast<size_t>(i)] - a.zero_point()) *
-                                     (b.codes()[static_cast<size_t>(j)] - b.zero_point()));
-      }
-      y[static_cast<size_t>(at)] =
-          Bounds8{}.hold(int64_t{scaled(static_cast<int32_t>(sum), multiplier)} + call.zero_point());
-    }
   });
 }
 
@@ -438,7 +395,8 @@ Tensor evaluate(const KernelCall& call) {
   if (code == Code::kReshape) return call.in(0).value->reshaped(call.output.full_shape());
   if (code == Code::kQuantize)
     return call.output.dtype == DType::kInt16 ? quantize<int16_t>(call) : quantize<int8_t>(call);
-  if (first == DType::kInt16) return evaluate_16(call);
+  if (first == DType::kInt16 || (code == Code::kTransposeConv && call.output.dtype == DType::kInt16))
+    return evaluate_16(call);
   switch (code) {
     case Code::kConv2d:
       return convolve(call);
@@ -448,8 +406,6 @@ Tensor evaluate(const KernelCall& call) {
       return convolve_back(call);
     case Code::kFullyConnected:
       return fully_connected(call);
-    case Code::kBatchMatmul:
-      return multiply_matrices(call);
     case Code::kPrelu:
       return parametric_relu(call);
     case Code::kLogistic:

@@ -10,15 +10,6 @@ namespace tersor::tflite {
 
 namespace {
 
-/// A sum times the multiplier, of which 15 bits are left: one rounding, halves upward.
-int32_t scaled_sum(int64_t sum, Multiplier by) {
-  const int64_t factor = by.value < 0x7FFF0000 ? (by.value + (1 << 15)) >> 16 : 0x7FFF;
-  const int right = std::clamp(15 - by.shift, 1, 62);
-  const auto made =
-      static_cast<int64_t>(static_cast<uint64_t>(sum) * static_cast<uint64_t>(factor) + (uint64_t{1} << (right - 1)));
-  return wrapped(made >> right);
-}
-
 int64_t dot(const int16_t* x, const int8_t* w, int64_t count) {
   constexpr int64_t kHeldBy32Bits = 256;
   int64_t sum = 0;
@@ -44,12 +35,11 @@ struct WideProducts {
   }
 };
 
-WideProducts products_of(const KernelCall& call, size_t channels) {
-  WideProducts products{std::vector<int64_t>(channels, 0), multipliers_of(call, call.in(0), channels),
-                        bounds_of<int16_t>(call)};
-  if (call.has(2)) {
-    products.bias = call.in(2).value->to_int64s();
-    products.narrow = call.in(2).value->dtype() == DType::kInt32;
+WideProducts products_of(const KernelCall& call, const Argument& x, size_t bias, size_t channels) {
+  WideProducts products{std::vector<int64_t>(channels, 0), multipliers_of(call, x, channels), bounds_of<int16_t>(call)};
+  if (call.has(bias)) {
+    products.bias = call.in(bias).value->to_int64s();
+    products.narrow = call.in(bias).value->dtype() == DType::kInt32;
   }
   return products;
 }
@@ -60,7 +50,7 @@ Tensor convolve(const KernelCall& call, bool by_channel) {
   const int64_t channels_in = x.dim(3), channels = call.output.shape[3], taps = windows.taps();
   const int64_t inputs = by_channel ? 1 : w.dim(3);
   const int64_t per_group = channels / (channels_in / inputs);
-  const WideProducts products = products_of(call, static_cast<size_t>(channels));
+  const WideProducts products = products_of(call, x, 2, static_cast<size_t>(channels));
   const int16_t* numbers = x.codes<int16_t>().data();
   const int8_t* weights = w.codes().data();
   return filled<int16_t>(call, [&](std::span<int16_t> y) {
@@ -80,10 +70,32 @@ Tensor convolve(const KernelCall& call, bool by_channel) {
   });
 }
 
+Tensor convolve_back(const KernelCall& call) {
+  const Argument &x = call.in(2), &w = call.in(1);
+  const Windows windows = Windows::back(call);
+  const int64_t channels = call.output.shape[3], inputs = x.dim(3), taps = windows.taps();
+  const WideProducts products = products_of(call, x, 3, static_cast<size_t>(channels));
+  const int16_t* from = x.codes<int16_t>().data();
+  return filled<int16_t>(call, [&](std::span<int16_t> y) {
+    std::vector<int64_t> sums(y.size() / static_cast<size_t>(x.dim(0)));
+    for (size_t made = 0; made < y.size();) {
+      std::fill(sums.begin(), sums.end(), 0);
+      for (int64_t place = 0; place < windows.of_picture(); ++place, from += inputs)
+        for (int64_t tap = 0; tap < taps; ++tap) {
+          const int64_t at = windows.at(place, tap);
+          for (int64_t o = 0; at >= 0 && o < channels; ++o)
+            sums[static_cast<size_t>(at * channels + o)] +=
+                dot(from, w.codes().data() + (o * taps + tap) * inputs, inputs);
+        }
+      for (size_t k = 0; k < sums.size(); ++k) y[made++] = products.code(sums[k], k % static_cast<size_t>(channels));
+    }
+  });
+}
+
 Tensor fully_connected(const KernelCall& call) {
   const Argument &x = call.in(0), &w = call.in(1);
   const int64_t outputs = w.dim(0), inputs = w.dim(1);
-  const WideProducts products = products_of(call, static_cast<size_t>(outputs));
+  const WideProducts products = products_of(call, x, 2, static_cast<size_t>(outputs));
   const int32_t weight_zero = w.tensor->quantization.scale.size() == 1 ? w.zero_point() : 0;
   return filled<int16_t>(call, [&](std::span<int16_t> y) {
     for (size_t k = 0; k < y.size(); ++k) {
@@ -175,7 +187,9 @@ Tensor softmax(const KernelCall& call) {
 bool runs_on_16_bits(Code code) {
   static constexpr Code kCodes[] = {Code::kConv2d,
                                     Code::kDepthwiseConv2d,
+                                    Code::kTransposeConv,
                                     Code::kFullyConnected,
+                                    Code::kBatchMatmul,
                                     Code::kAveragePool2d,
                                     Code::kMaxPool2d,
                                     Code::kAdd,
@@ -207,6 +221,8 @@ Tensor evaluate_16(const KernelCall& call) {
       return convolve(call, false);
     case Code::kDepthwiseConv2d:
       return convolve(call, true);
+    case Code::kTransposeConv:
+      return convolve_back(call);
     case Code::kFullyConnected:
       return fully_connected(call);
     case Code::kLogistic:

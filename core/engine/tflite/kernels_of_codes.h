@@ -50,6 +50,15 @@ inline double product(const Argument& a, double b) {
   return static_cast<double>(a.scale()) * b;
 }
 
+/// A sum of 64 bits times the multiplier, of which 15 bits are left: one rounding, halves upward.
+inline int32_t scaled_sum(int64_t sum, Multiplier by) {
+  const int64_t factor = by.value < 0x7FFF0000 ? (by.value + (1 << 15)) >> 16 : 0x7FFF;
+  const int right = std::clamp(15 - by.shift, 1, 62);
+  const auto made =
+      static_cast<int64_t>(static_cast<uint64_t>(sum) * static_cast<uint64_t>(factor) + (uint64_t{1} << (right - 1)));
+  return wrapped(made >> right);
+}
+
 /// Of each output channel's sums of products with a weight.
 inline std::vector<Multiplier> multipliers_of(const KernelCall& call, const Argument& x, size_t channels) {
   const std::vector<float>& scales = call.in(1).tensor->quantization.scale;
@@ -86,6 +95,20 @@ class Windows {
         columns(steps_of(call.op.options, x.dim(2), call.output.shape[2], w.dim(2), call.op.options.stride_w,
                          call.op.options.dilation_w)) {}
 
+  /// Of TRANSPOSE_CONV: where the taps add their products, for each place of the input. They lie as the windows of a
+  /// convolution of the output would.
+  static Windows back(const KernelCall& call) {
+    const Argument &x = call.in(2), &w = call.in(1);
+    const Options& options = call.op.options;
+    const auto along = [&](int axis, int stride) {
+      const int size = call.output.shape[static_cast<size_t>(axis)];
+      Steps steps = steps_of(options, size, (size + stride - 1) / stride, w.dim(axis), stride, 1);
+      steps.out = x.dim(axis);
+      return steps;
+    };
+    return {along(1, options.stride_h), along(2, options.stride_w)};
+  }
+
   int64_t taps() const { return int64_t{rows.kernel} * columns.kernel; }
   int64_t of_picture() const { return int64_t{rows.out} * columns.out; }
   /// In places of the input, of all pictures.
@@ -99,6 +122,9 @@ class Windows {
   }
 
   Steps rows, columns;
+
+ private:
+  Windows(Steps of_rows, Steps of_columns) : rows(of_rows), columns(of_columns) {}
 };
 
 /// Averages are of the places inside the picture, halves away from zero, and of raw codes.
@@ -192,6 +218,44 @@ Tensor multiply(const KernelCall& call) {
   const Bounds<Int> bounds = bounds_of<Int>(call);
   return for_each_pair<Int>(call, [&](int32_t p, int32_t q) {
     return bounds.hold(int64_t{scaled((p - a.zero_point()) * (q - b.zero_point()), multiplier)} + call.zero_point());
+  });
+}
+
+template <class Int>
+Tensor multiply_matrices(const KernelCall& call) {
+  const Argument &a = call.in(0), &b = call.in(1);
+  const std::vector<int32_t>&shape_a = a.tensor->shape, &shape_b = b.tensor->shape, &shape = call.output.shape;
+  const auto size = [](const std::vector<int32_t>& dims, size_t back) { return int64_t{dims[dims.size() - back]}; };
+  const bool swap_a = call.op.options.adj_x != 0, swap_b = call.op.options.adj_y != 0;
+  const int64_t rows = size(shape, 2), columns = size(shape, 1), inner = size(shape_a, swap_a ? 2 : 1);
+  const Multiplier multiplier = multiplier_of(product(a, b.scale()) / call.scale());
+  const auto base = [&](const std::vector<int32_t>& dims, int64_t matrix) {
+    int64_t result = 0, step = size(dims, 1) * size(dims, 2);
+    for (size_t back = 3; back <= shape.size(); ++back) {
+      const int64_t place = matrix % size(shape, back);
+      matrix /= size(shape, back);
+      if (back > dims.size() || size(dims, back) == 1) continue;
+      result += place * step;
+      step *= size(dims, back);
+    }
+    return result;
+  };
+  return filled<Int>(call, [&](std::span<Int> y) {
+    const int64_t area = rows * columns;
+    for (int64_t at = 0; at < static_cast<int64_t>(y.size()); ++at) {
+      const int64_t row = at % area / columns, column = at % columns;
+      const int64_t first = base(shape_a, at / area), second = base(shape_b, at / area);
+      int64_t sum = 0;
+      for (int64_t k = 0; k < inner; ++k) {
+        const int64_t i = first + (swap_a ? k * rows + row : row * inner + k);
+        const int64_t j = second + (swap_b ? column * inner + k : k * columns + column);
+        sum += (a.codes<Int>()[static_cast<size_t>(i)] - a.zero_point()) *
+               (b.codes<Int>()[static_cast<size_t>(j)] - b.zero_point());
+      }
+      const int32_t code =
+          std::is_same_v<Int, int16_t> ? scaled_sum(sum, multiplier) : scaled(wrapped(sum), multiplier);
+      y[static_cast<size_t>(at)] = Bounds<Int>{}.hold(int64_t{code} + call.zero_point());
+    }
   });
 }
 
@@ -417,6 +481,8 @@ Tensor evaluate_on(const KernelCall& call) {
       return add<Int>(call, true);
     case Code::kMul:
       return multiply<Int>(call);
+    case Code::kBatchMatmul:
+      return multiply_matrices<Int>(call);
     case Code::kMaximum:
       return for_each_pair<Int>(call, [](Int a, Int b) { return std::max(a, b); });
     case Code::kMinimum:

@@ -230,6 +230,8 @@ int32_t Lowering::spread_operand(const Site& site, size_t input, const AxisOrder
   Tensor data = found->tensor;
   if (found->quantized) {
     grid = grid_of(*found->quantized);
+    if (site.in_16_bits() && data.dtype() == DType::kInt8 && grid.zero_point == Dims{0})
+      data = integers(DType::kInt16, data.shape(), data.to_int64s());
     if (grid.scale.size() != 1 || (site.in_integers && data.dtype() != site.code_type()))
       refuse(site, "Its constant \"" + graph_.name_of(value) + "\" is no " +
                        std::string(tersor::name_of(site.code_type())) + " tensor of one scale.");
