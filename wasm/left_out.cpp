@@ -7,6 +7,7 @@
 #include "core/job/tflite_file.h"
 #include "core/rounds/rounds.h"
 #include "core/tflite/integer_model.h"
+#include "core/tflite/integer_nodes.h"
 #include "core/tflite/operators.h"
 #include "core/tflite/read_model.h"
 #include "core/trial/bit_trial.h"
@@ -77,6 +78,10 @@ Model read_tflite(const onnx::Source&) {
 }
 
 Model as_made_from(Model, const Model&) {
+  throw left_out();
+}
+
+std::vector<NodeId> integer_nodes(const Graph&, const Uses&, const IntegerValues&) {
   throw left_out();
 }
 

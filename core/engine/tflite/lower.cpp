@@ -6,7 +6,6 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/graph/clamp_bounds.h"
 #include "core/tensor/rounding.h"
 #include "core/tflite/kernels_16.h"
 #include "core/tflite/lowering.h"
@@ -27,20 +26,15 @@ std::vector<std::optional<Dims>> shapes_of(const Model& model) {
               "Give the model fixed sizes.");
 }
 
-/// The activation that operators apply to their results.
-std::optional<int32_t> activation_of(const Graph& graph, const Node& node) {
-  const auto bounds = clamp_bounds(graph, node);
-  if (!bounds) return std::nullopt;
-  if (bounds->low == 0 && bounds->high >= std::numeric_limits<float>::max()) return kReluActivation;
-  if (bounds->low == 0 && bounds->high == 6) return kRelu6Activation;
-  if (bounds->low == -1 && bounds->high == 1) return kReluN1To1Activation;
-  return std::nullopt;
-}
-
 }  // namespace
 
 Lowering::Lowering(const Model& model)
-    : model_(model), graph_(model.graph), uses_(model.graph), shapes_(shapes_of(model)), done_(graph_.nodes().size()) {}
+    : model_(model),
+      graph_(model.graph),
+      uses_(model.graph),
+      values_(quantized_values(graph_, uses_)),
+      shapes_(shapes_of(model)),
+      done_(graph_.nodes().size()) {}
 
 void Lowering::refuse(const Site& site, const std::string& message, const std::string& hint) const {
   throw Error(ErrorCode::kUnsupportedModel, message, place_of(site.node, site.index), hint);
@@ -313,28 +307,19 @@ void Lowering::lower_node(const Node& node, size_t index) {
   if (rule == nullptr)
     refuse({node, index}, "TensorFlow Lite has no operator for " + node.op_type + ", or Tersor does not know it yet.",
            "Cut the model before this node, and compute the rest outside.");
-  bool inputs_are_codes = true;
-  for (const ValueId input : node.inputs)
-    if (input.valid() && !constant_of(input)) inputs_are_codes = inputs_are_codes && codes_of_.count(input) != 0;
   for (size_t k = 0; k < node.outputs.size(); ++k) {
     ValueId output = node.outputs[k];
     if (!output.valid() || uses_.reader_count(output) == 0) continue;
     Site site{node, index, k};
-    site.name = graph_.name_of(output);
-    const Node* next = rule->takes_activation ? only_reader(graph_, uses_, output) : nullptr;
-    if (const auto activation = next != nullptr ? activation_of(graph_, *next) : std::nullopt) {
-      const auto quantizer = quantized(graph_, uses_, next->outputs[0]);
-      if (quantizer.has_value() == inputs_are_codes) {
-        if (inputs_are_codes) network_.integer_nodes.push_back(next->id);
-        site.activation = *activation;
-        output = next->outputs[0];
-        site.name = graph_.name_of(output);
-        done_[*uses_.producer_index(output)] = true;
-      }
+    const NodeArithmetic made = arithmetic_of(graph_, uses_, node, k, values_);
+    site.in_integers = made.in_integers;
+    site.activation = made.activation;
+    if (made.follower != nullptr) {
+      output = made.follower->outputs[0];
+      done_[*uses_.producer_index(output)] = true;
     }
+    site.name = graph_.name_of(output);
     const auto quantizer = quantized(graph_, uses_, output);
-    site.in_integers = inputs_are_codes && (quantizer || rule->gives_numbers);
-    if (site.in_integers) network_.integer_nodes.push_back(node.id);
     if (site.in_integers && quantizer) {
       site.grid = grid_of(quantizer->quantize);
       site.dtype = quantizer->quantize.dtype;

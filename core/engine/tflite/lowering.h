@@ -16,6 +16,7 @@
 #include "core/graph/uses.h"
 #include "core/ops/layout.h"
 #include "core/tflite/axis_order.h"
+#include "core/tflite/integer_nodes.h"
 #include "core/tflite/network.h"
 
 namespace tersor::tflite {
@@ -116,6 +117,7 @@ class Lowering {
   const Model& model_;
   const Graph& graph_;
   Uses uses_;
+  IntegerValues values_;
   std::vector<std::optional<Dims>> shapes_;
   Network network_;
   std::map<ValueId, Held> held_;         // of floats and codes

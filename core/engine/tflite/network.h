@@ -186,7 +186,6 @@ struct Network {
   std::vector<NetworkTensor> tensors;
   std::vector<Operator> operators;
   std::vector<int32_t> inputs, outputs;
-  std::vector<NodeId> integer_nodes = {};  // of the model that it was lowered from: those that compute in integers
 };
 
 /// Values that stand for real numbers have one of these types, beside floats.

@@ -22,7 +22,7 @@
 #include "core/graph/uses.h"
 #include "core/graph/validate.h"
 #include "core/job/body_job.h"
-#include "core/job/integer_lstms.h"
+#include "core/job/tflite_nodes.h"
 #include "core/mixed/configurable.h"
 #include "core/onnx/convert_opset.h"
 #include "core/onnx/left_out.h"

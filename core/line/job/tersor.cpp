@@ -21,7 +21,7 @@
 #include "core/graph/uses.h"
 #include "core/graph/validate.h"
 #include "core/job/body_job.h"
-#include "core/job/integer_lstms.h"
+#include "core/job/tflite_nodes.h"
 #include "core/onnx/exporter_notes.h"
 #include "core/onnx/integer_edges.h"
 #include "core/onnx/left_out.h"
@@ -469,11 +469,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   if (job.settings.format == FileFormat::kTflite) {
     result.tflite = tflite_file(result.model);
     result.bytes = std::exchange(result.tflite->bytes, {});
-    const std::vector<NodeId>& nodes = result.tflite->integer_nodes;
-    for (ptq::NodeOutcome& outcome : result.plan.outcomes)
-      if (outcome.arithmetic == ptq::NodeOutcome::Arithmetic::kFloat &&
-          std::find(nodes.begin(), nodes.end(), outcome.node) != nodes.end())
-        outcome = {outcome.node, ptq::NodeOutcome::Arithmetic::kInteger, {}};
+    take_integer_nodes(result.tflite->integer_nodes, result.plan.outcomes);
   } else {
     Model file = onnx::restore_edges(job.settings.format == FileFormat::kQoperator ? in_integer_operators(result.model)
                                                                                    : result.model);

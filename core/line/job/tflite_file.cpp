@@ -7,6 +7,7 @@
 #include "core/correct/equalize_channels.h"
 #include "core/tflite/arena.h"
 #include "core/tflite/integer_model.h"
+#include "core/tflite/integer_nodes.h"
 #include "core/tflite/lower.h"
 #include "core/tflite/write.h"
 
@@ -45,7 +46,11 @@ TfliteFile tflite_file(const Model& quantized) {
   const std::set<std::string> rescaled = rescaled_tensors(quantized);
   for (tflite::NetworkTensor& tensor : network.tensors)
     if (rescaled.count(tensor.name) != 0) tensor.name += "_rescaled";
-  TfliteFile file{tflite::write(network), tflite::runs_here(network), {}, network.integer_nodes};
+  const Uses uses(quantized.graph);
+  TfliteFile file{tflite::write(network),
+                  tflite::runs_here(network),
+                  {},
+                  tflite::integer_nodes(quantized.graph, uses, tflite::quantized_values(quantized.graph, uses))};
   file.board.flash_bytes = static_cast<int64_t>(file.bytes.size());
   if (const auto arena = tflite::plan_arena(network)) {
     file.board.activation_bytes = arena->head;

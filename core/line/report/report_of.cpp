@@ -11,7 +11,7 @@
 #include "core/decide/possible_front_ends.h"
 #include "core/graph/uses.h"
 #include "core/job/body_job.h"
-#include "core/job/integer_lstms.h"
+#include "core/job/tflite_nodes.h"
 #include "core/mixed/configurable.h"
 #include "core/ops/registry.h"
 #include "core/report/expected_size.h"
@@ -61,7 +61,8 @@ std::vector<std::shared_ptr<const Job>> jobs_of_words(const Job& job) {
 std::vector<ptq::NodeOutcome> expected_outcomes(const Job& job) {
   const Graph& graph = job.model.graph;
   auto outcomes = ptq::expected_outcomes(graph, job.attachment, job.placement);
-  if (job.settings.format == FileFormat::kTflite) take_integer_lstms(graph, job.placement, outcomes);
+  if (job.settings.format == FileFormat::kTflite)
+    take_integer_nodes(expected_integer_nodes(graph, job.placement, outcomes), outcomes);
   return outcomes;
 }
 
