@@ -108,11 +108,12 @@ Tensor fully_connected(const KernelCall& call) {
   });
 }
 
-/// LOGISTIC and TANH. A scale of 2^-12 (TANH: or 2^-11) is read as it is, others are brought to steps of 2^-12 / 3.
+/// LOGISTIC and TANH. A scale of 2^-12 (TANH: or 2^-11), or within 0.07 % of it, is taken for that; others are brought
+/// to steps of 2^-12 / 3.
 Tensor bend(const KernelCall& call, bool is_tanh) {
-  int exponent = 0;
-  const bool is_power = std::frexp(call.in(0).scale(), &exponent) == 0.5F;
-  const int left = exponent + 11;
+  const double power = std::log2(static_cast<double>(call.in(0).scale())), whole = std::round(power);
+  const bool is_power = std::fabs(power - whole) < 1e-3;
+  const int left = static_cast<int>(whole) + 12;
   int64_t factor = 3;
   int right = 0;
   if (is_power && (left == 0 || (is_tanh && left == 1))) {
