@@ -294,6 +294,17 @@ TEST_CASE("an LSTM that TensorFlow Lite has not is refused with what it has") {
   };
   CHECK(refused(recurrent()).empty());
   CHECK(refused(recurrent(std::string("reverse"))).find("direction forward") != std::string::npos);
-  CHECK(refused(recurrent(std::string("forward"), "cells")).find("last cell") != std::string::npos);
-  CHECK(refused(recurrent(std::string("forward"), "", 0.5F)).find("begins with other numbers") != std::string::npos);
+}
+
+TEST_CASE("an LSTM whose state comes from outside or is given out is written step by step") {
+  for (const char* cells : {"", "cells"})
+    for (const float state : {0.0F, 0.5F}) {
+      if (cells[0] == '\0' && state == 0) continue;
+      INFO(cells << " " << state);
+      const NamedModel model = recurrent(std::string("forward"), cells, state);
+      const Network network = lower(model.build());
+      CHECK(operators_of(network).find("SEQUENCE") == std::string::npos);
+      for (const NetworkTensor& tensor : network.tensors) CHECK(!tensor.is_variable);
+      CHECK(steps_apart(model.build(), 0.0078125F) <= 2);
+    }
 }

@@ -7,7 +7,7 @@
 
 #include "core/graph/attribute_defaults.h"
 #include "core/tensor/rounding.h"
-#include "core/tflite/lstm.h"
+#include "core/tflite/lstm_weights.h"
 #include "core/tflite/rules.h"
 
 namespace tersor::tflite {
@@ -29,20 +29,17 @@ bool has_input(const Node& node, size_t input) {
   return input < node.inputs.size() && node.inputs[input].valid();
 }
 
-/// One gate in real numbers.
-struct GateWeights {
-  std::vector<float> input, state;  // [units, inputs], [units, units]
-  std::vector<double> bias;         // of both, [units]
-};
-
-struct LstmSizes {
-  int64_t batch = 0, steps = 0, inputs = 0, units = 0;
-};
+/// Its state comes from outside, or its last cell is read, which TensorFlow Lite's LSTM keeps for itself.
+bool shows_state(Lowering& graph, const Node& node) {
+  for (const size_t state : {size_t{5}, size_t{6}}) {
+    const auto given = has_input(node, state) ? graph.constant_of(node.inputs[state]) : std::nullopt;
+    if (has_input(node, state) && (!given || !is_zero(floats_of(*given)))) return true;
+  }
+  return node.outputs.size() > 2 && node.outputs[2].valid() && graph.is_read(node.outputs[2]);
+}
 
 void check_can_be_written(Lowering& graph, const Site& site, const LstmSizes& sizes) {
   const Node& node = site.node;
-  if (site.output == 2)
-    graph.refuse(site, "Its last cell is read, which TensorFlow Lite's LSTM keeps for itself.", kCut);
   if (string_of(node, "direction") != "forward")
     graph.refuse(site, "TensorFlow Lite Micro has LSTMs of the direction forward alone.", kCut);
   if (const auto* names = node.attribute<std::vector<std::string>>("activations"))
@@ -51,17 +48,12 @@ void check_can_be_written(Lowering& graph, const Site& site, const LstmSizes& si
   constexpr float kMostOfSums = 8;
   if (int_of(node, "input_forget") != 0 || node.float_or("clip", kMostOfSums) < kMostOfSums || has_input(node, 7))
     graph.refuse(site, "TensorFlow Lite Micro's LSTM has no peepholes, no coupled gates and no clip below 8.", kCut);
-  for (const size_t state : {size_t{5}, size_t{6}}) {
-    if (!has_input(node, state)) continue;
-    const auto given = graph.constant_of(node.inputs[state]);
-    if (!given || !is_zero(floats_of(*given)))
-      graph.refuse(site, "Its state begins with other numbers than zeros; TensorFlow Lite's begins with zeros.",
-                   "Give the model whole sequences, without their state as inputs, or cut it before this node.");
-  }
   if (const auto lengths = graph.numbers_of(site, 4))
     for (const int64_t length : *lengths)
       if (length != sizes.steps) graph.refuse(site, "Its sequences are of several lengths.", kCut);
 }
+
+}  // namespace
 
 std::vector<GateWeights> gates_of(Lowering& graph, const Site& site, const LstmSizes& sizes) {
   const auto floats = [&](size_t input) {
@@ -85,6 +77,8 @@ std::vector<GateWeights> gates_of(Lowering& graph, const Site& site, const LstmS
   return gates;
 }
 
+namespace {
+
 /// How far from 0 the sums of a unit can come, where inputs are in the grid and states in [-1, 1].
 double reach_of(const GateWeights& gate, size_t unit, double farthest) {
   double reach = std::abs(gate.bias[unit]);
@@ -94,19 +88,27 @@ double reach_of(const GateWeights& gate, size_t unit, double farthest) {
   return reach;
 }
 
-/// The finest steps, a power of two, in which 16 bits hold what the cell can become in so many time steps.
-float cell_scale(const std::vector<GateWeights>& gates, double farthest, int64_t steps) {
-  double most = 0;
+}  // namespace
+
+double cell_reach(const std::vector<GateWeights>& gates, double farthest, int64_t steps, double first) {
+  constexpr double kEnough = 1 << 12;
+  double most = first;
   const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
   for (size_t u = 0; u < gates[0].bias.size(); ++u) {
     const double added = sigmoid(reach_of(gates[0], u, farthest)) * std::tanh(reach_of(gates[2], u, farthest));
     const double kept = sigmoid(reach_of(gates[1], u, farthest));
-    double cell = 0;
-    for (int64_t t = 0; t < steps && cell < std::ldexp(1, 15 + kCoarsestCell); ++t) cell = kept * cell + added;
-    most = std::max(most, cell);
+    double cell = first;
+    for (int64_t t = 0; t < steps && cell < kEnough; ++t) most = std::max(most, cell = kept * cell + added);
   }
+  return most;
+}
+
+namespace {
+
+/// The finest steps, a power of two, in which 16 bits hold a cell that reaches so far.
+float cell_scale(double reach) {
   int exponent = kFinestCell;
-  while (exponent < kCoarsestCell && most > std::ldexp(1, 15 + exponent)) ++exponent;
+  while (exponent < kCoarsestCell && reach > std::ldexp(1, 15 + exponent)) ++exponent;
   return static_cast<float>(std::ldexp(1, exponent));
 }
 
@@ -187,7 +189,7 @@ Held write_sequence(Lowering& graph, const Site& site, const LstmSizes& sizes, b
     const double farthest = grid.scale[0] * std::max(127 - zero, zero + 128);
     // Of the last state alone the range of those before is not known.
     state = site.output == 0 ? site.grid : Quantization{{1.0F / 128}, {0}, 0};
-    cell = {{cell_scale(gates, farthest, sizes.steps)}, {0}, 0};
+    cell = {{cell_scale(cell_reach(gates, farthest, sizes.steps))}, {0}, 0};
   }
   const Dims of_state{sizes.batch, sizes.units};
   inputs[kLstmState] = graph.variable(site.name + "_state", of_state, from.dtype, state);
@@ -216,6 +218,21 @@ Held last_state(Lowering& graph, const Site& site, const LstmSizes& sizes, const
   return {graph.append(Code::kStridedSlice, inputs, std::move(output)), sequence.order};
 }
 
+/// As one operator.
+Held whole_lstm(Lowering& graph, const Site& site, const LstmSizes& sizes, bool batch_first) {
+  const Dims& x = graph.shape_of(site.node.inputs[0]);
+  const int time = batch_first ? 1 : 0;
+  Held& sequence = graph.sequence_of(site);
+  if (sequence.tensor < 0) sequence = write_sequence(graph, site, sizes, batch_first);
+  Dims from{x[0], x[1], sizes.units};
+  Held made = sequence;
+  if (site.output == 1) {
+    made = last_state(graph, site, sizes, sequence, time);
+    from[static_cast<size_t>(time)] = 1;
+  }
+  return graph.reshape(made, from, graph.result_shape(site), site.name);
+}
+
 }  // namespace
 
 Held lower_lstm(Lowering& graph, const Site& site) {
@@ -225,15 +242,8 @@ Held lower_lstm(Lowering& graph, const Site& site) {
   const auto size = [&](int axis) { return x[static_cast<size_t>(axis)]; };
   const LstmSizes sizes{size(batch), size(time), x[2], w[1] / static_cast<int64_t>(kLstmGates)};
   check_can_be_written(graph, site, sizes);
-  Held& sequence = graph.sequence_of(site);
-  if (sequence.tensor < 0) sequence = write_sequence(graph, site, sizes, batch_first);
-  Dims from{x[0], x[1], sizes.units};
-  Held made = sequence;
-  if (site.output == 1) {
-    made = last_state(graph, site, sizes, sequence, time);
-    from[static_cast<size_t>(time)] = 1;
-  }
-  made = graph.reshape(made, from, graph.result_shape(site), site.name);
+  Held made = shows_state(graph, site.node) ? lower_unrolled_lstm(graph, site, sizes, batch_first)
+                                            : whole_lstm(graph, site, sizes, batch_first);
   const NetworkTensor now = graph.at(made.tensor);
   if (site.in_integers) {
     made.tensor = graph.requantize(made.tensor, site.grid, site.dtype, site.name);

@@ -104,6 +104,10 @@ class Lowering {
   int32_t variable(const std::string& name, const Dims& shape, DType dtype, Quantization grid);
   /// What a recurrent node's operator gives, which several outputs are taken from; no tensor at first.
   Held& sequence_of(const Site& site) { return sequences_[site.index]; }
+  /// The same of one that is written step by step: the state behind each, and the last cell.
+  std::vector<int32_t>& states_of(const Site& site) { return states_[site.index]; }
+  /// Some node reads the value, or the model gives it out.
+  bool is_read(ValueId value) const { return uses_.reader_count(value) > 0; }
 
  private:
   void lower_inputs();
@@ -127,6 +131,7 @@ class Lowering {
   std::map<Dims, int32_t> numbers_;
   std::map<int32_t, size_t> producer_;  // of tensors
   std::map<size_t, Held> sequences_;    // by node
+  std::map<size_t, std::vector<int32_t>> states_;
 };
 
 /// How one operator is lowered.
