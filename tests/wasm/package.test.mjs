@@ -284,6 +284,26 @@ describe('the whole line', () => {
     expect(results[1]).toEqual(results[0]);
   }, 120_000);
 
+  test('says what x64 processors without VNNI make of the samples, where sums saturate there', async () => {
+    const made = await model.quantize({ samples: files, ...picked(40) });
+    const asked = { preprocessing, selection: { part: 'evaluation', count: 40 } };
+    const comparison = await made.compare(files, asked);
+    const { verdict } = made.report;
+    const { output_sqnr_db, agreement, without_vnni } = await made.compare(files, {
+      ...asked,
+      runtime: 'avx2',
+      report: false,
+    });
+    expect(without_vnni).toBeNull();
+    expect(output_sqnr_db).toBeLessThan(comparison.output_sqnr_db - 1);
+    expect(comparison.without_vnni).toEqual({ output_sqnr_db, agreement });
+    expect(verdict.cautions.join()).toContain(`There the output SQNR is ${output_sqnr_db.toFixed(1)} dB`);
+    expect(made.report).toMatchObject({ comparison, verdict });
+    // 7-bit weights never saturate
+    const everywhere = await model.quantize({ samples: files, ...picked(40), platform: 'ort-cpu-avx2' });
+    expect((await everywhere.compare(files, asked)).without_vnni).toBeNull();
+  });
+
   test('says that calibration has seen the samples where none is left aside', async () => {
     const made = await model.quantize({ samples: files, ...picked(files.length) });
     const selection = { part: 'evaluation', count: files.length };

@@ -73,6 +73,7 @@ const known = {
     limit: true,
     runtime: true,
     classes: true,
+    report: true,
   } satisfies Names<types.CompareOptions>,
   run: { ...ofSamples, numbers: true, selection: true, limit: true, runtime: true } satisfies Names<types.RunOptions>,
   variants: {
@@ -123,6 +124,7 @@ const expected: Readonly<Record<string, readonly [string, (value: unknown) => bo
   count: ['a whole number of 0 or more', (value) => Number.isInteger(value) && (value as number) >= 0],
   group: ['a whole number of 1 or more', (value) => Number.isInteger(value) && (value as number) >= 1],
   metric: ['a word', (value) => typeof value === 'string'],
+  report: ['true or false', (value) => typeof value === 'boolean'],
   runtime: ['a word', (value) => typeof value === 'string'],
   format: ["'onnx', 'qoperator' or 'tflite'", (value) => ['onnx', 'qoperator', 'tflite'].includes(value as string)],
   externalData: ['a Map of names and bytes', (value) => value instanceof Map],

@@ -195,6 +195,8 @@ export interface CompareOptions extends SampleOptions {
   readonly runtime?: string | undefined;
   /** The first output is scores of classes, though no Softmax stands at its end. */
   readonly classes?: boolean | undefined;
+  /** False: the result's `report` and its verdict stay as they are. */
+  readonly report?: boolean | undefined;
 }
 
 export interface RunOptions extends SampleOptions {
