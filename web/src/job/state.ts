@@ -610,3 +610,6 @@ export const isUnsaved = computed(
 export const canQuantize = computed(
   () => missing.value === '' && run.value === null && tradeoffRun.value === null && engine.value !== null,
 );
+
+/** The reader may ask for a job: one on what is there would end as soon as the files that are being read take its place. */
+export const mayStart = computed(() => canQuantize.value && reading.value === 0);

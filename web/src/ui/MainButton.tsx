@@ -4,7 +4,7 @@
 // the Results line, on the phone in the dock; a media query leaves only one of the two in the accessibility tree.
 
 import { cancel, quantize } from '../job/quantize';
-import { canQuantize, missing, result, resultIsOld, run, showsAnswer } from '../job/state';
+import { mayStart, missing, result, resultIsOld, run, showsAnswer } from '../job/state';
 
 /** Quantize and Cancel take each other's place, where the second click of a double click is meant for neither. */
 function once(act: () => void) {
@@ -15,7 +15,7 @@ function once(act: () => void) {
 
 /** Starts the job and brings its progress into view where the page is long. */
 export function startQuantize(): void {
-  if (!canQuantize.value) return;
+  if (!mayStart.value) return;
   void quantize();
   requestAnimationFrame(() => {
     const region = document.querySelector('.region-results');
@@ -35,14 +35,14 @@ export function QuantizeButton(props: { readonly class?: string }) {
   }
   // what was just made need not be made again
   if (showsAnswer.value && !resultIsOld.value) return null;
-  const waiting = !canQuantize.value;
+  const waiting = !mayStart.value;
   const kind = waiting ? 'waiting' : result.value === null || resultIsOld.value ? 'filled' : '';
   return (
     <button
       type="button"
       class={`button main-button ${kind} ${place}`}
       aria-disabled={waiting}
-      title={waiting ? missing.value : undefined}
+      title={waiting ? missing.value || 'Reading …' : undefined}
       onClick={once(startQuantize)}
     >
       Quantize
