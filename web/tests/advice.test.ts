@@ -57,6 +57,7 @@ interface Given {
   readonly layers?: readonly LayerRow[];
   readonly outputs?: readonly OutputComparison[];
   readonly saturation?: Comparison['saturation'];
+  readonly without_vnni?: Comparison['without_vnni'];
   readonly float?: Partial<EvaluationResult>;
   readonly report?: Partial<Report>;
   readonly facts?: Partial<Facts>;
@@ -73,7 +74,7 @@ function factsOf(given: Given): Facts {
     agreement: null,
     layers: given.layers ?? [layer('a'), layer('b')],
     saturation: given.saturation ?? [],
-    without_vnni: null,
+    without_vnni: given.without_vnni ?? null,
     float_sums: [],
   };
   const float: EvaluationResult = {
@@ -516,6 +517,10 @@ it('names the layer whose sums are cut off most on CPUs without VNNI', () => {
   expect(said(row('a', 2))).toMatch(/\(1 layer in all\)/);
   expect(said(row('a', 1))).toBeNull();
   expect(said(row('a', 3, 0))).toBeNull();
+  const without_vnni = { output_sqnr_db: -2.7, agreement: { same: 6, count: 64 } };
+  expect(sentence('without-vnni', { saturation: [row('a', 1000)], without_vnni })).toMatch(
+    /: there the output has −2\.7.dB, and 6 of 64 answers are float’s\.$/,
+  );
 });
 
 it('says that integers are not faster below 1.05, and what can be done about it', () => {

@@ -317,16 +317,28 @@ const firstOrLast: Rule = ({ comparison, config, report }) => {
   };
 };
 
+/** It may run on x64 processors, with instructions for int8 or without. */
+export function isForX64(platform: string): boolean {
+  return /^(ort-cpu|any$)/.test(platform);
+}
+
 const withoutVnni: Rule = ({ comparison, report }) => {
-  if (report.platform.name !== 'ort-cpu') return null;
+  if (!isForX64(report.platform.name) || report.platform.name === 'ort-cpu-avx2') return null;
   const worst = comparison.saturation
     .filter((row) => row.sums > 0 && row.saturated / row.sums > saturatedShare)
     .sort((a, b) => b.saturated / b.sums - a.saturated / a.sums);
   const most = worst[0];
   if (!most) return null;
+  const there = comparison.without_vnni;
+  const kept = there?.agreement
+    ? `, and ${count(there.agreement.same)} of ${counted(there.agreement.count, 'answer')} are float’s`
+    : '';
+  const figures = there
+    ? `there the output has ${decibels(there.output_sqnr_db)}${kept}.`
+    : 'the figures above hold for those that have them.';
   return {
     id: 'without-vnni',
-    sentence: `On x64 processors without instructions for int8, ${percent(most.saturated / most.sums, 1)} of the sums of ${shortName(most.name)} are cut off (${counted(worst.length, 'layer')} in all): the figures above hold for those that have them.`,
+    sentence: `On x64 processors without instructions for int8, ${percent(most.saturated / most.sums, 1)} of the sums of ${shortName(most.name)} are cut off (${counted(worst.length, 'layer')} in all): ${figures}`,
     reason:
       'Without them (VNNI: Intel since 2019, AMD since 2022) pairs of products are added in 16 bits. With 7-bit weights nothing is cut off.',
     word: 'Make it for all x64 CPUs',

@@ -3,7 +3,7 @@
 import { advise, type Advice } from './advice';
 import { step, undo, undoLabel } from './history';
 import { inspect } from './inspect';
-import { isFaster, isGain, type Changed, type Effect } from './effects';
+import { elsewhere, isFaster, isGain, type Changed, type Effect } from './effects';
 import { counted, decibels, value } from '../numbers';
 import { setCalibration, setPreprocessing } from './load';
 import { quantizeAgain } from './quantize';
@@ -36,7 +36,7 @@ export function currentAdvice(): Advice[] {
 }
 
 /** What an advice changes in the settings, where that has an effect on this file that can be computed. */
-export function changedBy({ id, change }: Advice): Changed | null {
+export function changedBy({ change }: Advice): Changed | null {
   switch (change.kind) {
     case 'field':
       return { fields: { [change.name]: change.value } };
@@ -52,8 +52,7 @@ export function changedBy({ id, change }: Advice): Changed | null {
     case 'bits':
       return { overrides: [{ name: change.name, config: { weights_n_bits: change.bits } }] };
     case 'platform':
-      // what saturates elsewhere does not here
-      return id === 'without-vnni' ? null : { platform: change.name };
+      return { platform: change.name };
     default:
       return null;
   }
@@ -61,13 +60,15 @@ export function changedBy({ id, change }: Advice): Changed | null {
 
 /** The sentence of a computed effect; null where it is none that helps. */
 export function gainText({ id }: Advice, effect: Effect): string | null {
-  const { before, after } = effect;
+  const isElsewhere = id === 'without-vnni';
+  const seen = isElsewhere ? elsewhere(effect) : effect;
+  const { before, after } = seen;
   if (id === 'not-faster')
     return isFaster(effect) ? `Computed: ${value(before.times)} → ${value(after.times)} times as fast as float.` : null;
-  if (!isGain(effect)) return null;
+  if (!isGain(seen)) return null;
   const answers =
     before.same !== null && after.same !== null ? `${before.same} → ${after.same} of ${before.count} answers, ` : '';
-  return `Computed on ${counted(before.count, 'sample')}: ${answers}${decibels(before.sqnr)} → ${decibels(after.sqnr)} at the output.`;
+  return `Computed on ${counted(before.count, 'sample')}${isElsewhere ? ' without VNNI' : ''}: ${answers}${decibels(before.sqnr)} → ${decibels(after.sqnr)} at the output.`;
 }
 
 /** Preprocessing as the labels confirm it. */

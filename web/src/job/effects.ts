@@ -29,6 +29,8 @@ export interface Quality {
   readonly count: number;
   /** As fast as float so many times, as far as that is known. */
   readonly times: number | null;
+  /** On x64 processors without VNNI, where that differs. */
+  readonly elsewhere?: { readonly sqnr: number | null; readonly same: number | null } | undefined;
 }
 
 export interface Effect {
@@ -55,16 +57,20 @@ export function effectOf(change: Changed): Effect | 'waiting' | null | undefined
 }
 
 async function qualityOf(made: QuantizedResult, inputs: Inputs): Promise<Quality> {
-  const { output_sqnr_db, agreement, samples } = await made.compare(inputs.set.files, {
+  const { output_sqnr_db, agreement, samples, without_vnni } = await made.compare(inputs.set.files, {
     ...inputs.preprocessing,
     selection: inputs.evaluation,
     limit: effectSamples,
+    report: false,
   });
   return {
     sqnr: output_sqnr_db,
     same: agreement?.same ?? null,
     count: agreement?.count ?? samples,
     times: timesOf(made),
+    elsewhere: without_vnni
+      ? { sqnr: without_vnni.output_sqnr_db, same: without_vnni.agreement?.same ?? null }
+      : undefined,
   };
 }
 
@@ -89,7 +95,8 @@ async function compute(change: Changed): Promise<Effect | null> {
     config: { ...inputs.settings.config, ...change.fields },
     overrides: [...inputs.settings.overrides, ...(change.overrides ?? [])],
     ...(change.platform === undefined ? {} : { platform: change.platform }),
-    statistics,
+    // statistics are of one platform
+    ...(change.platform === undefined ? { statistics } : {}),
     samples: inputs.set.files,
     selection: inputs.calibration,
   });
@@ -119,6 +126,11 @@ export async function askEffect(change: Changed): Promise<void> {
     // settings that the engine refuses, or that watch other tensors than the statistics hold
     if (!isAbort(error)) remember(key, null);
   }
+}
+
+/** The same effect on x64 processors without VNNI. */
+export function elsewhere({ before, after }: Effect): Effect {
+  return { before: { ...before, ...before.elsewhere }, after: { ...after, ...after.elsewhere } };
 }
 
 /** It is expected to run faster by what is worth a word. */

@@ -2,8 +2,10 @@
 //
 // The word that the page gives a result, and the one line of reason beside it.
 
+import type { WithoutVnni } from 'tersor';
+
 import { count, counted, fixed, outputDecibels, percent, sizeWords } from '../numbers';
-import { floatFault } from './advice';
+import { floatFault, isForX64 } from './advice';
 import { agreementOf } from './answers';
 import { isDoubtful } from './reorder';
 import * as state from './state';
@@ -58,6 +60,34 @@ function gain(done: state.Result, isPlain: boolean): string {
       : `output SQNR ${outputDecibels(done.comparison)}${ofUnseen(done)}`;
   const sentence = [smaller, fast, same].filter(Boolean).join(', ');
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+}
+
+/** What x64 processors without VNNI give of the same samples; null where that is the same, or nobody asks there. */
+export function withoutVnniOf({ quantized, comparison }: state.Result): WithoutVnni | null {
+  return isForX64(quantized.report.platform.name) ? comparison.without_vnni : null;
+}
+
+/** Shares of answers lost, and of outputs by which they are further off float's, from which a reader is told first. */
+const answersWorthAWord = 0.02;
+const outputsWorthAWord = 0.05;
+
+/**
+ * The same file on x64 processors without VNNI, where it is plainly worse there: "the same answer as float for 6 of 64 samples
+ * instead of 60".
+ */
+export function worseElsewhere(done: state.Result): string | null {
+  const there = withoutVnniOf(done);
+  if (!there) return null;
+  const [here, kept] = [done.comparison.agreement, there.agreement];
+  if (here && kept && here.count > 0)
+    return here.same - kept.same > answersWorthAWord * here.count
+      ? `the same answer as float for ${count(kept.same)} of ${counted(kept.count, 'sample')} instead of ${count(here.same)}`
+      : null;
+  const off = (decibels: number | null) => (decibels === null ? 0 : 10 ** (-decibels / 20));
+  const [offHere, offThere] = [off(done.comparison.output_sqnr_db), off(there.output_sqnr_db)];
+  return offThere - offHere > outputsWorthAWord
+    ? `outputs about ${percent(offThere, 1)} off float’s instead of ${percent(offHere, 1)}`
+    : null;
 }
 
 /** Null until it was measured. Where float itself is wrong on these samples, nothing is said of the file. */

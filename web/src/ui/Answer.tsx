@@ -12,6 +12,7 @@ import { DrawnOutputs } from './DrawnOutputs';
 import { NoteSign } from './Icons';
 import { LazyCloser } from './LazyCloser';
 import { Sample } from './Pictures';
+import { Elsewhere } from './Verdict';
 
 const viewWords: Readonly<Record<View, string>> = { answer: 'Answer', why: 'Why', everything: 'Everything' };
 
@@ -91,6 +92,7 @@ export function Answer() {
         <NoteSign kind={word.kind} /> {word.title}
       </h3>
       <p class="answer-sentence">{word.plain}</p>
+      {word.isOfFile && <Elsewhere />}
       {word.isOfFile && <Answered />}
       {word.isOfFile && <LazyCloser number={null} />}
       {word.isOfFile && view.value === 'answer' && <DrawnOutputs isBrief />}

@@ -23,6 +23,7 @@ import {
   type Letter,
   type Result,
 } from '../job/state';
+import { withoutVnniOf } from '../job/verdict';
 import {
   count,
   counted,
@@ -239,6 +240,28 @@ function SqnrRow({ columns, first = false }: { readonly columns: readonly Column
   );
 }
 
+/** What x64 processors without VNNI give of the same samples, where that differs. */
+function WithoutVnniRow({ columns }: { readonly columns: readonly Column[] }) {
+  const found = columns.map(({ done }) => done && withoutVnniOf(done));
+  if (found.every((one) => !one)) return null;
+  return (
+    <Row
+      title={
+        <>
+          Without VNNI
+          <span class="sub">older x64 processors</span>
+        </>
+      }
+      float={none}
+      cells={found.map((one) => {
+        const kept = one?.agreement;
+        const aside = kept ? `${count(kept.same)} of ${count(kept.count)} answers as float` : '';
+        return { figure: one ? decibels(one.output_sqnr_db) : none, aside };
+      })}
+    />
+  );
+}
+
 const bytesOf = (done: Result) => done.quantized.report.output.size_bytes;
 
 function SizeRow({ columns, float }: { readonly columns: readonly Column[]; readonly float: number | null }) {
@@ -323,6 +346,7 @@ export function ComparisonTable() {
         <Figures columns={columns} float={float} isNoAnswer={anyDone !== null && agreementOf(anyDone) === null} />
         <SizeRow columns={columns} float={floatBytes} />
         <CoverageRow columns={columns} />
+        <WithoutVnniRow columns={columns} />
       </tbody>
     </table>
   );

@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { EvaluationResult, Report, SamplePreview } from 'tersor';
 
+import { isForX64 } from '../job/advice';
 import { dismiss, leaveOutBadSamples, leaveOutLabels } from '../job/load';
 import { platformTitle } from '../job/platform';
 import { applyAdvice, showMapping } from '../job/apply_advice';
@@ -110,8 +111,7 @@ function Progress(props: { readonly run: Run }) {
 /** Whose arithmetic the figures are of, and how far that is the platform's. */
 function arithmetic({ platform, runtime }: Report): string {
   if (platform.name.startsWith('weight-only')) return 'Figures are of rounded weights in float arithmetic.';
-  if (/^(ort-cpu|any$)/.test(platform.name))
-    return `Int8 figures use ONNX Runtime’s own integer arithmetic, ${runtime}.`;
+  if (isForX64(platform.name)) return `Int8 figures use ONNX Runtime’s own integer arithmetic, ${runtime}.`;
   return `Figures are of these integers in ONNX Runtime’s arithmetic, ${runtime}; ${platformTitle(platform.name)} may round otherwise.`;
 }
 

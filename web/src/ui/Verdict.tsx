@@ -3,12 +3,14 @@
 // Whether the model can be used, said before anybody takes it away: the figures that decided, what is likely to be wrong, and the
 // layers that make most of the error, each with a switch that keeps it in float.
 
+import { isForX64 } from '../job/advice';
 import { titleOf } from '../job/settings';
-import { result, running } from '../job/state';
-import { wordOf } from '../job/verdict';
+import { result, running, view } from '../job/state';
+import { wordOf, worseElsewhere } from '../job/verdict';
 import { counted, percent } from '../numbers';
 import { KeepFloat } from './KeepFloat';
 import { LayerName } from './LayerName';
+import { LinkButton } from './LinkButton';
 import { Note } from './Note';
 import { TableHead } from './TableHead';
 
@@ -17,7 +19,22 @@ const worstShown = 3;
 
 /** What is said of CPUs concerns platforms that run on them. */
 function concerns(caution: string, platform: string): boolean {
-  return !caution.includes('VNNI') || /^(ort-cpu|any$)/.test(platform);
+  return !caution.includes('VNNI') || isForX64(platform);
+}
+
+/** Where the file may run on processors that make less of it, what they make of it. */
+export function Elsewhere() {
+  const done = result.value;
+  const said = done && worseElsewhere(done);
+  if (!said) return null;
+  return (
+    <Note kind="caution">
+      <p data-testid="elsewhere">
+        <b>Many PCs and servers from before 2022 make less of this file:</b> {said}.{' '}
+        {view.value === 'answer' && <LinkButton onClick={() => (view.value = 'why')}>What to do about it</LinkButton>}
+      </p>
+    </Note>
+  );
 }
 
 export function Verdict() {
@@ -42,6 +59,7 @@ export function Verdict() {
         <p class="verdict-lead">{reason}</p>
         <VerdictReasons />
       </Note>
+      {word.isOfFile && <Elsewhere />}
     </div>
   );
 }
