@@ -85,6 +85,12 @@ it('is told as a sentence, and not at all where it does not help', () => {
     /^Computed on 16 samples without VNNI: 2 → 15 of 16 answers, −2\.7.dB → 29\.0.dB at the output\.$/,
   );
   expect(gainText(everywhere, effect(quality(30, 16), quality(29, 15)))).toBeNull();
+  // of unlike values by the small ones
+  const join = advice({ kind: 'float', name: 'y' }, 'unlike-ranges');
+  const [lost, kept] = [0, 40].map((sqnr) => ({ ...quality(46.8), part: { sqnr } }));
+  expect(gainText(join, effect(lost ?? quality(0), kept ?? quality(0)))).toMatch(
+    /: 0\.0.dB → 40\.0.dB at the worst part of the output\.$/,
+  );
 });
 
 it('knows which advice changes this file', () => {

@@ -3,7 +3,7 @@
 import { advise, type Advice } from './advice';
 import { step, undo, undoLabel } from './history';
 import { inspect } from './inspect';
-import { elsewhere, isFaster, isGain, type Changed, type Effect } from './effects';
+import { elsewhere, isFaster, isGain, onWorstPart, type Changed, type Effect } from './effects';
 import { counted, decibels, value } from '../numbers';
 import { setCalibration, setPreprocessing } from './load';
 import { quantizeAgain } from './quantize';
@@ -61,14 +61,15 @@ export function changedBy({ change }: Advice): Changed | null {
 /** The sentence of a computed effect; null where it is none that helps. */
 export function gainText({ id }: Advice, effect: Effect): string | null {
   const isElsewhere = id === 'without-vnni';
-  const seen = isElsewhere ? elsewhere(effect) : effect;
+  const isOfPart = id === 'unlike-ranges';
+  const seen = isElsewhere ? elsewhere(effect) : isOfPart ? onWorstPart(effect) : effect;
   const { before, after } = seen;
   if (id === 'not-faster')
     return isFaster(effect) ? `Computed: ${value(before.times)} → ${value(after.times)} times as fast as float.` : null;
   if (!isGain(seen)) return null;
   const answers =
     before.same !== null && after.same !== null ? `${before.same} → ${after.same} of ${before.count} answers, ` : '';
-  return `Computed on ${counted(before.count, 'sample')}${isElsewhere ? ' without VNNI' : ''}: ${answers}${decibels(before.sqnr)} → ${decibels(after.sqnr)} at the output.`;
+  return `Computed on ${counted(before.count, 'sample')}${isElsewhere ? ' without VNNI' : ''}: ${answers}${decibels(before.sqnr)} → ${decibels(after.sqnr)} at ${isOfPart ? 'the worst part of the output' : 'the output'}.`;
 }
 
 /** Preprocessing as the labels confirm it. */

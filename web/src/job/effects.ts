@@ -4,11 +4,12 @@
 // statistics that are there, and compared with float on a few of the evaluated samples, as the file in force is.
 
 import { signal } from '@preact/signals';
-import type { FieldValue, Override, QuantizedResult } from 'tersor';
+import type { FieldValue, OutputComparison, Override, QuantizedResult, Statistics } from 'tersor';
 
 import { gather, type Inputs } from './inputs';
 import { isAbort } from './problem';
 import * as state from './state';
+import { watchesOthers } from './work';
 
 /** Samples that both files are compared on. */
 const effectSamples = 16;
@@ -31,6 +32,8 @@ export interface Quality {
   readonly times: number | null;
   /** On x64 processors without VNNI, where that differs. */
   readonly elsewhere?: { readonly sqnr: number | null; readonly same: number | null } | undefined;
+  /** Of the part of an output that is worst, where outputs have parts. */
+  readonly part?: { readonly sqnr: number | null } | undefined;
 }
 
 export interface Effect {
@@ -57,7 +60,7 @@ export function effectOf(change: Changed): Effect | 'waiting' | null | undefined
 }
 
 async function qualityOf(made: QuantizedResult, inputs: Inputs): Promise<Quality> {
-  const { output_sqnr_db, agreement, samples, without_vnni } = await made.compare(inputs.set.files, {
+  const { output_sqnr_db, agreement, samples, without_vnni, outputs } = await made.compare(inputs.set.files, {
     ...inputs.preprocessing,
     selection: inputs.evaluation,
     limit: effectSamples,
@@ -71,7 +74,14 @@ async function qualityOf(made: QuantizedResult, inputs: Inputs): Promise<Quality
     elsewhere: without_vnni
       ? { sqnr: without_vnni.output_sqnr_db, same: without_vnni.agreement?.same ?? null }
       : undefined,
+    part: worstPart(outputs),
   };
+}
+
+function worstPart(outputs: readonly OutputComparison[]): Quality['part'] {
+  const parts = outputs.flatMap((output) => output.parts);
+  const decibels = parts.flatMap(({ sqnr_db }) => sqnr_db ?? []);
+  return parts.length === 0 ? undefined : { sqnr: decibels.length === 0 ? null : Math.min(...decibels) };
 }
 
 function timesOf({ report }: QuantizedResult): number | null {
@@ -89,16 +99,20 @@ async function compute(change: Changed): Promise<Effect | null> {
   const kept = state.measured.value;
   const statistics = kept.statistics[0]?.statistics;
   if (!inputs || !done || done.pending || !statistics || kept.dataKey !== inputs.dataKey) return null;
-  const made = await inputs.model.handle.quantize({
-    ...inputs.preprocessing,
-    ...inputs.settings,
-    config: { ...inputs.settings.config, ...change.fields },
-    overrides: [...inputs.settings.overrides, ...(change.overrides ?? [])],
-    ...(change.platform === undefined ? {} : { platform: change.platform }),
-    // statistics are of one platform
-    ...(change.platform === undefined ? { statistics } : {}),
-    samples: inputs.set.files,
-    selection: inputs.calibration,
+  const quantized = (from: Statistics | undefined) =>
+    inputs.model.handle.quantize({
+      ...inputs.preprocessing,
+      ...inputs.settings,
+      config: { ...inputs.settings.config, ...change.fields },
+      overrides: [...inputs.settings.overrides, ...(change.overrides ?? [])],
+      ...(change.platform === undefined ? {} : { platform: change.platform }),
+      statistics: from,
+      samples: inputs.set.files,
+      selection: inputs.calibration,
+    });
+  const made = await quantized(statistics).catch((error: unknown) => {
+    if (!watchesOthers(error)) throw error;
+    return quantized(undefined);
   });
   try {
     return { before: await qualityNow(done.quantized, inputs), after: await qualityOf(made, inputs) };
@@ -131,6 +145,11 @@ export async function askEffect(change: Changed): Promise<void> {
 /** The same effect on x64 processors without VNNI. */
 export function elsewhere({ before, after }: Effect): Effect {
   return { before: { ...before, ...before.elsewhere }, after: { ...after, ...after.elsewhere } };
+}
+
+/** The same effect on the worst part of an output: what is pooled says nothing of its small values. */
+export function onWorstPart({ before, after }: Effect): Effect {
+  return { before: { ...before, ...before.part }, after: { ...after, ...after.part } };
 }
 
 /** It is expected to run faster by what is worth a word. */

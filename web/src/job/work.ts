@@ -93,7 +93,7 @@ async function calibrated(inputs: Inputs, signal: AbortSignal): Promise<Statisti
 }
 
 /** Statistics of other settings serve unless these settings watch other tensors, which the engine says of the statistics. */
-function watchesOthers(thrown: unknown): boolean {
+export function watchesOthers(thrown: unknown): boolean {
   return /^statistics(\.|$)/.test(problemOf(thrown).place);
 }
 
