@@ -11,6 +11,7 @@
 #include "core/tflite/operators.h"
 #include "core/tflite/read_model.h"
 #include "core/trial/bit_trial.h"
+#include "core/tune/own_quantizer.h"
 #include "wasm/sample_job.h"
 
 namespace tersor {
@@ -48,6 +49,11 @@ mixed::SearchRunner BitTrial::runner() const {
 }
 
 std::vector<double> mixed::SearchRunner::advance(SearchState&) {
+  throw left_out();
+}
+
+trainable::TrainableQuantizerClass tune::own_class(const trainable::TrainableQuantizers*, const std::string&,
+                                                   const std::string&) {
   throw left_out();
 }
 

@@ -37,6 +37,7 @@
 #include "core/samples/preprocessing.h"
 #include "core/tflite/read_model.h"
 #include "core/tpc/read.h"
+#include "core/tune/own_quantizer.h"
 
 namespace tersor {
 
@@ -199,18 +200,16 @@ std::optional<PixelScale> pixels_of(const Graph& graph, const Settings& settings
 
 namespace {
 
-/// Error kInvalidConfig for a trainable quantizer that is not known, or where nothing is trained.
+/// Error kInvalidConfig for a trainable quantizer where nothing is trained, or that is not known.
 void check_trainable_quantizers(const Settings& settings) {
-  const trainable::TrainableQuantizers known;
-  const auto& classes = settings.trainable_quantizers ? *settings.trainable_quantizers : known;
   for (size_t k = 0; k < settings.overrides.size(); ++k) {
     const std::string& name = settings.overrides[k].trainable_quantizer;
     if (name.empty()) continue;
     const std::string place = "overrides[" + std::to_string(k) + "].trainable_quantizer";
-    trainable::check_target(*classes.named(name, place).mark, trainable::QuantizationTarget::kWeights);
     if (!settings.config.gradient_ptq_config)
       throw Error(ErrorCode::kInvalidConfig, "The settings name a trainable quantizer, and nothing is trained.", place,
                   "Train (tune, or gradient_ptq_config), or leave the quantizer out.");
+    tune::own_class(settings.trainable_quantizers.get(), name, place);
   }
 }
 

@@ -12,9 +12,15 @@
 #include "core/decide/plan.h"
 #include "core/graph/graph.h"
 #include "core/trainable/quantization_wrapper.h"
+#include "core/trainable/trainable_quantizers.h"
 #include "core/tune/optimizer.h"
 
 namespace tersor::tune {
+
+/// The class of that name, of quantizers of weights; null: among those that come with Tersor. Error kInvalidConfig
+/// where there is none, or where it is one of activations.
+trainable::TrainableQuantizerClass own_class(const trainable::TrainableQuantizers* classes, const std::string& name,
+                                             const std::string& place);
 
 /// A kernel's weight that a trainable quantizer named by an override trains, in the QuantizationWrapper of its node.
 /// Adam steps all variables: the float weight in units of its first step, what a quantizer trains in its place as it

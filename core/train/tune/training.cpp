@@ -55,9 +55,7 @@ void require_own(const Problem& problem, const Student& student, const std::vect
 
 std::unique_ptr<trainable::BaseTrainableQuantizer> own_quantizer(const Problem& problem, const std::string& class_name,
                                                                  const ptq::KernelPlan& kernel) {
-  const trainable::TrainableQuantizers known;
-  const trainable::TrainableQuantizers& classes = problem.classes != nullptr ? *problem.classes : known;
-  return classes.named(class_name, "overrides.trainable_quantizer")
+  return own_class(problem.classes, class_name, "overrides.trainable_quantizer")
       .make(trainable::weights_config_of(kernel.weight, std::numeric_limits<double>::min()), false);
 }
 
