@@ -127,16 +127,18 @@ int64_t bytes_of_table(int bits) {
 /// Codes and scales of blocks, and the nodes that restore or multiply them.
 int64_t added_by_blocks(const Graph& graph, const passes::KernelOp& op, const framework::WeightAttribute& weight,
                         bool has_levels, bool half_scales, Codes& codes) {
-  constexpr int64_t kNodesOfLevels = 1000;  // about, with their shapes and names
   const std::string& name = graph.name_of(op.weight);
   const int bits = weight.config.weights_n_bits, size = *weight.config.weights_block_size;
   const int64_t blocks = (weight.block_columns + size - 1) / size * op.outputs;
   const bool has_zero_points = weight.config.weights_quantization_method == quant::QuantizationMethod::kUniform;
   const int64_t floats = 4 * graph.initializer(op.weight)->elements();
-  if (has_levels)
-    return kNodesOfLevels + codes.bytes(blocks * size, bits, name) + 2 * blocks + 4 * op.outputs +
-           (has_zero_points ? codes.bytes(blocks, bits, name) : 0) - floats;
   // About what nodes, shapes and names take, which have the weight's name in them so many times.
+  if (has_levels) {
+    const int64_t made = 480 + 56 * length(name) + (weight.block_columns % size != 0 ? 48 * length(name) : 0) +
+                         (has_zero_points ? 100 + 15 * length(name) : 0);
+    return made + codes.bytes(blocks * size, bits, name) + 2 * blocks + 4 * op.outputs +
+           (has_zero_points ? codes.bytes(blocks, bits, name) : 0) - floats;
+  }
   const int64_t nodes = 400 + 14 * length(name) + (has_zero_points ? 120 + 5 * length(name) : 0) +
                         (half_scales ? 100 + 4 * length(name) : 0);
   return nodes + codes.bytes(blocks * size, bits, name) + blocks * ((has_zero_points ? 8 : 4) - (half_scales ? 2 : 0)) -
