@@ -424,7 +424,7 @@ def variants(
 
     samples: half of them calibrate, 128 at most or `calibration_samples`, and the others judge. Without any, weights alone
         are in integers, and nothing is judged.
-    only: some of the words "fp32", "fp16", "q8", "int8", "uint8", "q4", "q4f16"; by default all.
+    only: some of the words "fp32", "fp16", "q8", "int8", "uint8", "q4", "q4_int8", "q4f16"; by default all.
     """
     opened = open_model(model)
     data = None if samples is None else open_samples(opened, samples, preprocessing)[0]

@@ -14,7 +14,7 @@ import { axeFindings, button, expectQuiet, openPage, pixelsTooWide, root, runDem
 const site = useSite();
 const program = join(root, 'build/native/bin/tersor');
 const demo = join(root, 'web/public/demo');
-const words = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16'];
+const words = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4_int8', 'q4f16'];
 
 /** The program's files of the demo, by name. */
 async function natively() {

@@ -333,7 +333,7 @@ class Answers(unittest.TestCase):
             subprocess.run([PROGRAM, "variants", MODEL, "--data", samples, "-o", output], check=True, capture_output=True)
             table = json.loads((output / "variants.json").read_text())["variants"]
             made = list(tersor.variants(MODEL, self.samples))
-            self.assertEqual([one.dtype for one in made], ["fp32", "fp16", "q8", "int8", "uint8", "q4", "q4f16"])
+            self.assertEqual([one.dtype for one in made], ["fp32", "fp16", "q8", "int8", "uint8", "q4", "q4_int8", "q4f16"])
             for one, row in zip(made, table):
                 one.save(Path(folder) / "own")
                 self.assertEqual((Path(folder) / "own" / one.file).read_bytes(), (output / row["file"]).read_bytes())

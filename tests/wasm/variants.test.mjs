@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Tersor } from '../../wasm/dist/index.js';
 import { demoFiles, emptyFolder, filesUnder, jobs, program } from './jobs.mjs';
 
-const words = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16'];
+const words = ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4_int8', 'q4f16'];
 const count = 12;
 
 let one, light;

@@ -34,7 +34,7 @@ test.skipIf(!here).each(models)('%s: each row of variants.json is what its file 
     const { variants } = JSON.parse(readFileSync(path.join(folder, 'variants.json'), 'utf8'));
     assert.deepEqual(
       variants.map(({ dtype }) => dtype),
-      ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16'],
+      ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4_int8', 'q4f16'],
     );
     const others = samples.list.filter((_, k) => k % 2 === 1);
     const inputs = others.map(({ data, shape }) => ({ input: { type: 'float32', dims: shape, data } }));

@@ -23,6 +23,7 @@ constexpr VariantKind kKinds[] = {
     {"int8", "model_int8.onnx", "ort-cpu-s8s8", "weight-only-int8"},
     {"uint8", "model_uint8.onnx", "ort-web", "weight-only-int8"},
     {"q4", "model_q4.onnx", "ort-matmul-nbits", "ort-matmul-nbits"},
+    {"q4_int8", "model_q4_int8.onnx", "ort-unpacked-weights", "weight-only-int4"},
     {"q4f16", "model_q4f16.onnx", "ort-matmul-nbits", "ort-matmul-nbits", true},
 };
 

@@ -210,7 +210,7 @@ export interface RunOptions extends SampleOptions {
 }
 
 /** A file that a model may be shipped as, by the word that transformers.js has for it. */
-export type VariantName = 'fp32' | 'fp16' | 'q8' | 'int8' | 'uint8' | 'q4' | 'q4f16';
+export type VariantName = 'fp32' | 'fp16' | 'q8' | 'int8' | 'uint8' | 'q4' | 'q4_int8' | 'q4f16';
 
 export interface VariantsOptions extends SampleOptions {
   /** Some calibrate, the others judge. Without any, weights alone are in integers, and nothing is judged. */
