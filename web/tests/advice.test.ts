@@ -207,7 +207,8 @@ it('row 8: stops the job for what is wrong with the samples, and for nothing els
   const low = { value: 0.11, interval: { lower: 0.07, upper: 0.16, level: 0.95 } };
   expect(floatFault(factsOf({ float: low }))?.id).toBe('at-chance');
   // seven answers tell nothing
-  expect(floatFault(factsOf({ float: { ...low, count: 7 } }))).toBe(null);
+  const few = { value: 0.14, count: 7, interval: { lower: 0.02, upper: 0.52, level: 0.95 } };
+  expect(floatFault(factsOf({ float: few }))).toBe(null);
   expect(floatFault(factsOf({ facts: { calibration: 3 } }))).toBe(null);
   expect(floatFault(factsOf({ float: { label_shift: 1 } }))?.id).toBe('labels-off-by-one');
 });

@@ -137,10 +137,12 @@ it('knows which accuracies no trained model has', () => {
   const doubtful = (right: number, count: number, chance: number) =>
     isDoubtful({ value: right / count, chance, count, interval: wilson(right, count) } as never);
   expect(doubtful(23, 128, 0.1)).toBe(true);
-  expect(doubtful(40, 128, 0.1)).toBe(false);
+  expect(doubtful(45, 128, 0.1)).toBe(false);
+  expect(doubtful(10, 50, 0.1)).toBe(true);
+  expect(doubtful(5, 16, 0.1)).toBe(false);
   expect(doubtful(2, 100, 0.001)).toBe(true);
   expect(doubtful(55, 100, 0.5)).toBe(true);
   expect(doubtful(75, 100, 0.5)).toBe(false);
-  expect(doubtful(0, 15, 0.1)).toBe(false);
-  expect(doubtful(0, 16, 0.1)).toBe(true);
+  expect(doubtful(1, 15, 0.1)).toBe(true);
+  expect(doubtful(1, 4, 0.1)).toBe(false);
 });

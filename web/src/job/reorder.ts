@@ -122,16 +122,19 @@ export async function findOrder(
   return { outputs, correct: order.correct, before, count, preset, examples: examplesOf(outputs, result, labels) };
 }
 
-/** Fewer answers do not tell chance from a weak model. */
-const enoughAnswers = 16;
+/** Fewer answers do not tell chance from a weak model, or a weak model from one whose samples do not fit. */
+const enoughForChance = 16;
+const enoughForWeak = 32;
 /** Of the way from guessing to all right, less than which no trained model has. */
 const leastOfTrained = 0.25;
 
 /**
- * Float accuracy on labels that is not significantly (95 %) above guessing, or significantly below what any trained model has:
- * samples, preprocessing or labels do not fit the model, and nothing that follows says anything of the file.
+ * Float accuracy on labels that is not significantly (95 %) above guessing, or below what any trained model has, significantly or
+ * on many answers: samples, preprocessing or labels do not fit the model, and nothing that follows says anything of the file.
  */
 export function isDoubtful({ value, chance, interval, count }: EvaluationResult): boolean {
-  if (value === null || chance === null || !interval || count < enoughAnswers) return false;
-  return interval.lower <= chance || interval.upper < chance + leastOfTrained * (1 - chance);
+  if (value === null || chance === null || !interval) return false;
+  const trained = chance + leastOfTrained * (1 - chance);
+  if (interval.upper < trained || (count >= enoughForWeak && value < trained)) return true;
+  return count >= enoughForChance && interval.lower <= chance;
 }
