@@ -36,9 +36,15 @@ void is_file(const std::string& path, const std::string& wanted) {
 }
 
 /// Types that say more than the core's: written by hand, or a list of two as a pair.
-const std::set<std::string> kByHand = {
-    "EvaluationResult", "Interval",   "LabelOrder",         "Metric",
-    "Agreement",        "Diagnostic", "QuantizationMethod", "ThresholdSelectionMethod"};
+const std::set<std::string> kByHand = {"EvaluationResult",
+                                       "Interval",
+                                       "LabelOrder",
+                                       "Metric",
+                                       "Doubt",
+                                       "Agreement",
+                                       "Diagnostic",
+                                       "QuantizationMethod",
+                                       "ThresholdSelectionMethod"};
 const std::set<std::string> kPairs = {"range", "seen"};
 
 std::string typescript(const Description& all) {

@@ -394,6 +394,7 @@ TEST_CASE("a float model that guesses, answers always the same, or has labels of
   report::Report report = compared(30, evaluate::Agreement{64, 64});
   report.evaluation.in_float = top1(11, 100);
   report.evaluation.quantized = top1(11, 100);
+  report.evaluation.in_float->doubt = evaluate::Doubt::kGuessing;
   REQUIRE_THAT(verdict_of(report).causes.at(0), Contains("guessing"));
   REQUIRE(verdict_of(report).usability == Usability::kUsableWithCare);
   report.evaluation.in_float->label_shift = 1;
@@ -401,6 +402,20 @@ TEST_CASE("a float model that guesses, answers always the same, or has labels of
   report.evaluation.in_float = top1(95, 100);
   report.evaluation.in_float->answers = std::vector<int64_t>(100, 3);
   REQUIRE_THAT(verdict_of(report).causes.at(0), Contains("same answer"));
+  report.evaluation.in_float = report.evaluation.quantized = top1(50, 100);
+  report.evaluation.in_float->sureness = 0.91;
+  report.evaluation.in_float->doubt = evaluate::Doubt::kOverconfident;
+  REQUIRE_THAT(verdict_of(report).causes.at(0), Contains("91.0 % sure") && Contains("right in 50.0 %"));
+  REQUIRE(verdict_of(report).usability == Usability::kUsableWithCare);
+}
+
+TEST_CASE("fewer samples than 4 recommend no file") {
+  report::Report report = compared(45);
+  report.comparison->samples = 3;
+  CHECK(verdict_of(report).usability == Usability::kUsableWithCare);
+  CHECK_THAT(verdict_of(report).reason, Contains("too few samples to say what unseen ones will have"));
+  report.comparison->samples = 4;
+  CHECK(verdict_of(report).usability == Usability::kUsable);
 }
 
 TEST_CASE("a file that is hardly smaller and no faster is not worth it, with the reason and the way out") {

@@ -57,6 +57,10 @@ TEST_CASE("one label may belong to a group of samples") {
                Contains("4 samples do not divide into groups of 3. | Check the size of the groups"));
 }
 
+TEST_CASE("lines for samples that are not there are passed over where every sample has its own") {
+  CHECK(labels(bytes_of("a,1\nq,2\nb.0000,1\nb.0001,0\n")) == Labels{1, 1, 0});
+}
+
 TEST_CASE("faults show the first offender") {
   REQUIRE_THAT(fault(bytes_of("4\n0\n")),
                Contains("There are 2 labels for 3 samples: the first without one is \"b.0001\"."));

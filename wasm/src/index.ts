@@ -74,6 +74,7 @@ export type {
   CoverageRow,
   DecibelRange,
   Diagnostic,
+  Doubt,
   EvaluateOptions,
   EvaluationResult,
   FieldDescription,

@@ -171,6 +171,8 @@ class LabelReader {
     std::unordered_map<std::string, size_t> by_name;
     for (int64_t i = 0; i < wanted_; ++i) by_name.emplace(name(i), static_cast<size_t>(i));
     std::vector<int64_t> labels(static_cast<size_t>(wanted_), kNoLabel);
+    size_t other = 0;  // the first line of a sample that is not there
+    std::string other_name;
     for (const Line& line : lines) {
       const std::vector<std::string> fields = fields_of(line.text);
       if (fields.size() != 2)
@@ -178,22 +180,27 @@ class LabelReader {
                "Write the sample's name and its label, with a comma between them.", line.number);
       // The first line may name the columns.
       if (&line == &lines.front() && !label_of(fields[1])) continue;
-      const size_t index = find_sample(by_name, fields[0], line.number);
-      if (labels[index] != kNoLabel)
+      const auto found = find_sample(by_name, fields[0]);
+      if (!found) {
+        if (other == 0) other = line.number, other_name = fields[0];
+        continue;
+      }
+      if (labels[*found] != kNoLabel)
         refuse("The sample \"" + shortened(fields[0]) + "\" has two labels.", "Remove one of them.", line.number);
-      labels[index] = need_label(fields[1], line.number);
+      labels[*found] = need_label(fields[1], line.number);
     }
+    // A list of more samples than are there serves; a name that is written otherwise leaves one without a label.
+    if (other != 0 && std::count(labels.begin(), labels.end(), kNoLabel) > 0)
+      refuse("There is no sample \"" + shortened(other_name) + "\".",
+             wanted_ > 0 ? "The first is named \"" + name(0) + "\"." : "", other);
     return labels;
   }
 
-  size_t find_sample(const std::unordered_map<std::string, size_t>& by_name, std::string path, size_t line) const {
+  static std::optional<size_t> find_sample(const std::unordered_map<std::string, size_t>& by_name, std::string path) {
     std::replace(path.begin(), path.end(), '\\', '/');
     auto found = by_name.find(path);
     if (found == by_name.end()) found = by_name.find(path.substr(0, path.size() - extension_of(path).size()));
-    if (found == by_name.end())
-      refuse("There is no sample \"" + shortened(path) + "\".",
-             wanted_ > 0 ? "The first is named \"" + name(0) + "\"." : "", line);
-    return found->second;
+    return found == by_name.end() ? std::nullopt : std::optional(found->second);
   }
 
   /// One label for so many samples in a row may be what is meant.

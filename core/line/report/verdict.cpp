@@ -358,11 +358,12 @@ void judge_comparison(const Report& report, const Comparison& comparison, Verdic
   if (const auto& range = verdict.unseen_range)
     verdict.reason +=
         "; " + number(range->lower) + " to " + number(range->upper) + " dB are to be expected of unseen samples";
-  else if (!comparison.agreement && decibels && std::isfinite(*decibels) && comparison.samples < kFewestToSay)
+  else if (comparison.samples < kFewestToSay)
     verdict.reason += "; too few samples to say what unseen ones will have";
   if (const auto& held_aside = report.samples.held_aside)
     verdict.reason += std::string(comparison.samples == 1 ? ". The sample was " : ". The samples were ") +
                       (*held_aside ? "held aside from calibration" : "seen by calibration too");
+  if (comparison.samples < kFewestToSay) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
   verdict.reason += ".";
   for (const UnusualSample& one : comparison.unusual_samples)
     verdict.causes.push_back("Sample " + std::to_string(one.sample) + " reaches " + size_text(one.reaches) + " in \"" +
@@ -469,6 +470,27 @@ void name_uneven_tensors(const Report& report, Verdict& verdict) {
   }
 }
 
+/// Why nothing that was measured says anything of the file yet, as a sentence.
+std::string doubt_text(const evaluate::EvaluationResult& exact) {
+  const std::string check =
+      ": check the samples, the preprocessing" + std::string(exact.value ? " and the labels" : "");
+  const std::string sure = percent(exact.sureness.value_or(0)) + " sure of its answers on average";
+  switch (*exact.doubt) {
+    case evaluate::Doubt::kGuessing:
+      return "The float model itself is no better than guessing on these labels (" + percent(*exact.value) + ")" +
+             check + " first.";
+    case evaluate::Doubt::kWeak:
+      return "The float model itself is right in " + percent(*exact.value) +
+             " of these labels, which is less than any trained model has" + check + " first.";
+    case evaluate::Doubt::kOverconfident:
+      return "The float model is " + sure + " and right in " + percent(*exact.value) +
+             ", which a trained model is not on samples and labels that fit it" + check + " first.";
+    case evaluate::Doubt::kUnsure:
+      return "The float model is " + sure + ", hardly more than guessing would be" + check + " first.";
+  }
+  return {};
+}
+
 void look_at_float(const evaluate::EvaluationResult& exact, Verdict& verdict) {
   if (exact.answers && static_cast<int64_t>(exact.answers->size()) >= kEnoughAnswers &&
       std::set<int64_t>(exact.answers->begin(), exact.answers->end()).size() == 1)
@@ -484,9 +506,8 @@ void look_at_float(const evaluate::EvaluationResult& exact, Verdict& verdict) {
         percent(static_cast<double>(exact.label_order->correct) / static_cast<double>(exact.count)) +
         " of the answers are right with the classes in another order. Check a few samples, and "
         "put that right first (label_order in the report).");
-  else if (exact.interval && exact.chance && exact.count >= kEnoughAnswers && exact.interval->lower <= *exact.chance)
-    verdict.causes.push_back("The float model itself is no better than guessing on these labels (" +
-                             percent(*exact.value) + "): check the preprocessing and the labels first.");
+  else if (exact.doubt)
+    verdict.causes.push_back(doubt_text(exact));
 }
 
 /// Nothing is gained in time, as far as anybody can say: by the forecast, or since nothing runs in integers.
@@ -553,11 +574,9 @@ Verdict verdict_of(const Report& report) {
       verdict.cautions.push_back(one.message + " " + one.hint);
   judge_evaluations(report.evaluation, verdict);
   if (report.evaluation.in_float) {
+    const size_t others = verdict.causes.size();
     look_at_float(*report.evaluation.in_float, verdict);
-    const bool senseless = std::any_of(verdict.causes.begin(), verdict.causes.end(), [](const std::string& cause) {
-      return cause.rfind("The float model", 0) == 0 || cause.rfind("The labels", 0) == 0;
-    });
-    if (senseless) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
+    if (verdict.causes.size() > others) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
   }
   if (report.metric) judge_metric(report, verdict);
   judge_gain(report, verdict);

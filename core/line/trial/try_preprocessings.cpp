@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/json.h"
+#include "core/evaluate/doubt.h"
 #include "core/evaluate/interval.h"
 #include "core/evaluate/label_order.h"
 #include "core/run/program.h"
@@ -21,8 +22,6 @@ namespace {
 constexpr int64_t kMostSamples = 32, kFewestTried = 8;
 /// Where so many hardly tell two presets apart.
 constexpr int64_t kMoreSamples = 128;
-/// Of the way from guessing to all right, less than which no trained model has.
-constexpr double kLeastOfTrained = 0.25;
 /// Multiply-adds that one preset may take.
 constexpr int64_t kMostWork = int64_t{10} << 30;
 
@@ -67,6 +66,7 @@ class PreprocessingTrier {
       std::reverse(best.preprocessing.stddev.begin(), best.preprocessing.stddev.end());
       add(best.name.substr(0, best.name.find(',')) + ", BGR", best.preprocessing);
       settle();
+      if (leads_as_bgr(best.right)) count_on_more();
     }
     return std::move(trial_);
   }
@@ -78,7 +78,8 @@ class PreprocessingTrier {
     if (!right) return false;
     trial_.tried.push_back({name, preprocessing, right->as_they_are});
     answers_.push_back(right->answers);
-    if (right->one_more > right->as_they_are) {
+    const bool has_room = *std::max_element(labels_.begin(), labels_.end()) + 1 < trial_.classes;
+    if (has_room && right->one_more > right->as_they_are) {
       preprocessing.label_offset = 1;
       trial_.tried.push_back({name + ", class numbers + 1", preprocessing, right->one_more});
       answers_.emplace_back();
@@ -115,6 +116,14 @@ class PreprocessingTrier {
            }) > 1;
   }
 
+  /// The unusual order of channels is right at least as often as the usual one with `right` samples, which a few
+  /// samples make of one that is right far more often.
+  bool leads_as_bgr(int64_t right) const {
+    return std::any_of(trial_.tried.begin(), trial_.tried.end(), [&](const TriedPreprocessing& one) {
+      return one.preprocessing.channels == samples::Channels::kBgr && one.right >= right;
+    });
+  }
+
   void count_on_more() {
     std::vector<int64_t> more = samples_for(runner_.program(), data_, kMoreSamples);
     if (more.size() <= chosen_.size()) return;
@@ -146,7 +155,7 @@ class PreprocessingTrier {
   void settle_in_any_order() {
     const double chance = 1 / static_cast<double>(std::max<int64_t>(trial_.classes, 1));
     const double most = evaluate::wilson_interval(trial_.tried[trial_.best].right, trial_.samples).upper;
-    if (most > chance + kLeastOfTrained * (1 - chance)) return;
+    if (most > evaluate::least_of_trained(chance)) return;
     for (size_t k = 0; k < trial_.tried.size(); ++k) {
       const auto order = evaluate::find_label_order(answers_[k]);
       if (!order) continue;

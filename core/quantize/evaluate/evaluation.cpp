@@ -128,6 +128,7 @@ void Evaluation::add_classes(Record& record, const Tensor& output) {
   classes_ = count;
   const std::vector<double> values = output.to_doubles();
   record.answer = largest(values);
+  if (metric_ == Metric::kTop1 || are_shares(values)) record.sure = sureness(values).value_or(record.sure);
   if (record.answer < 0 || record.label < 0) return;
   record.right = metric_ == Metric::kTop5 ? rank_of(values, record.label) < kFive : record.answer == record.label;
 }
@@ -206,11 +207,20 @@ EvaluationResult Evaluation::counted(const std::vector<Record>& records) const {
   result.count = static_cast<int64_t>(records.size());
   result.answers.emplace();
   int64_t correct = 0;
+  double sure = 0;
+  std::vector<SureAnswer> known;
   for (const Record& record : records) {
     result.answers->push_back(record.answer);
     correct += record.right ? 1 : 0;
+    if (record.sure < 0) continue;
+    known.push_back({record.sure, record.right});
+    sure += record.sure;
   }
-  if (metric_ == Metric::kAnswers) return result;
+  if (!known.empty()) result.sureness = sure / static_cast<double>(known.size());
+  if (metric_ == Metric::kAnswers) {
+    result.doubt = doubt_of_unlabelled(known, classes_);
+    return result;
+  }
   result.correct = correct;
   if (result.count > 0) result.value = static_cast<double>(correct) / static_cast<double>(result.count);
   result.interval = wilson_interval(correct, result.count);
@@ -226,7 +236,10 @@ EvaluationResult Evaluation::counted(const std::vector<Record>& records) const {
     const bool falls_short = result.label_order && shifted.upper < result.label_order->interval.lower;
     if (shifted.lower > result.interval->upper && !falls_short) result.label_shift = shift;
   }
-  if (classes_ > 0) result.chance = (metric_ == Metric::kTop5 ? 5.0 : 1.0) / static_cast<double>(classes_);
+  if (classes_ <= 0) return result;
+  result.chance = (metric_ == Metric::kTop5 ? 5.0 : 1.0) / static_cast<double>(classes_);
+  if (metric_ == Metric::kTop5) known.clear();  // the model says how sure it is of one answer
+  result.doubt = doubt_of_labelled(correct, result.count, *result.chance, known);
   return result;
 }
 

@@ -17,6 +17,7 @@
 #include "core/base/byte_stream.h"
 #include "core/base/fields.h"
 #include "core/base/names.h"
+#include "core/evaluate/doubt.h"
 #include "core/evaluate/interval.h"
 #include "core/evaluate/label_order.h"
 #include "core/tensor/tensor.h"
@@ -51,6 +52,8 @@ struct EvaluationResult {
   std::optional<double> value;
   std::optional<Interval> interval;
   std::optional<double> chance;
+  std::optional<double> sureness;
+  std::optional<Doubt> doubt;
   std::optional<int64_t> label_shift;
   std::optional<LabelOrder> label_order;
   std::optional<Agreement> agreement;
@@ -64,6 +67,11 @@ struct EvaluationResult {
         field("value", &EvaluationResult::value, "0 to 1; null without labels."),
         field("interval", &EvaluationResult::interval, "Wilson score interval; null for a metric that has none."),
         field("chance", &EvaluationResult::chance, "What guessing reaches, 0 to 1; null without labels."),
+        field("sureness", &EvaluationResult::sureness,
+              "How sure the model is of its answers on average, 0 to 1; null where the outputs do not tell."),
+        field(
+            "doubt", &EvaluationResult::doubt,
+            "Why samples, preprocessing or labels probably do not fit the model; null where nothing speaks for that."),
         field("label_shift", &EvaluationResult::label_shift,
               "1 or -1 where that, added to every label, would make significantly more answers right; else null."),
         field("label_order", &EvaluationResult::label_order,
@@ -105,9 +113,10 @@ class Evaluation {
     int64_t answer = -1;
     bool right = false;
     double score = 0;
+    double sure = -1;  // of its answer; -1: not known
 
     static constexpr auto fields() {
-      return members(&Record::sample, &Record::label, &Record::answer, &Record::right, &Record::score);
+      return members(&Record::sample, &Record::label, &Record::answer, &Record::right, &Record::score, &Record::sure);
     }
   };
   void add_classes(Record& record, const Tensor& output);

@@ -25,6 +25,12 @@ export interface LabelOrder {
   readonly interval: Interval;
 }
 
+/**
+ * `guessing`: not significantly more answers are right than guessing gives; `weak`: fewer are right than of any trained model;
+ * `overconfident`: far fewer are right than the model is sure of; `unsure`: it is hardly surer of its answers than guessing would be.
+ */
+export type Doubt = 'guessing' | 'weak' | 'overconfident' | 'unsure';
+
 export interface EvaluationResult {
   readonly metric: Metric;
   /** Samples evaluated. */
@@ -37,6 +43,10 @@ export interface EvaluationResult {
   readonly interval: Interval | null;
   /** What guessing reaches, 0 to 1; null without labels. */
   readonly chance: number | null;
+  /** How sure the model is of its answers on average, 0 to 1; null where the outputs do not tell. */
+  readonly sureness: number | null;
+  /** Why samples, preprocessing or labels probably do not fit the model; null where nothing speaks for that. */
+  readonly doubt: Doubt | null;
   /** 1 or -1 where that, added to every label, would make significantly more answers right; else null. */
   readonly label_shift: number | null;
   /** The order of the classes that makes significantly more answers right; null where there is none. */
