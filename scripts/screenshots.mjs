@@ -56,7 +56,7 @@ async function picture(page, state, fullPage = true) {
   console.log(state);
 }
 
-const done = (page) => page.locator('.region-results .with-sign').waitFor({ timeout: 120_000 });
+const done = (page) => page.locator('.region-results .job-done').waitFor({ timeout: 120_000 });
 const demoModel = 'web/public/demo/model.onnx';
 const demoSamples = 'web/public/demo/samples.zip';
 

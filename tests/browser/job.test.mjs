@@ -220,7 +220,7 @@ describe('samples without labels', () => {
     await region(page, 'Samples').getByText('no labels', { exact: true }).waitFor();
     await expect.poll(() => button(page, 'Quantize').getAttribute('aria-disabled')).toBe('false');
     await button(page, 'Quantize').click();
-    await expect.poll(() => page.locator('.region-results .with-sign').count(), { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => page.locator('.region-results .job-done').count(), { timeout: 60_000 }).toBe(1);
     const rows = await comparison(page);
     expect(Object.keys(rows).join()).not.toMatch(/accuracy/);
     expect(Object.keys(rows)[0]).toBe('Output SQNR');

@@ -21,7 +21,7 @@ async function give(page, files) {
 
 /** Outputs of this job are no classes, so that there are no figures to wait for. */
 const done = (page) =>
-  expect.poll(() => page.locator('.region-results .with-sign').count(), { timeout: 120_000 }).toBe(1);
+  expect.poll(() => page.locator('.region-results .job-done').count(), { timeout: 120_000 }).toBe(1);
 
 /** A network of 120 operators with 400 samples: every stage takes a while. */
 const slowJob = () => [

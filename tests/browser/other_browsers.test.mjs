@@ -82,7 +82,7 @@ async function inChromium() {
   if (existsSync(zoo)) {
     const files = ['resnet20.onnx', 'pictures.zip'].map((name) => join(folder, name));
     await page.getByLabel('Model and samples').setInputFiles(files);
-    await expect.poll(() => page.locator('.region-results .with-sign').count(), { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => page.locator('.region-results .job-done').count(), { timeout: 30_000 }).toBe(0);
     await expect.poll(() => button(page, 'Quantize').getAttribute('aria-disabled'), { timeout: 30_000 }).toBe('false');
     await button(page, 'Quantize').click();
     await untilMeasured(page);
@@ -104,14 +104,14 @@ const helpers = `
     const input = document.querySelector('input[type="file"]');
     input.files = files.files;
     input.dispatchEvent(new Event('change', { bubbles: true }));
-    await until(() => !document.querySelector('.region-results .with-sign'));
+    await until(() => !document.querySelector('.region-results .job-done'));
   };
   const quantize = async () => {
     await until(() => document.querySelector('.main-button')?.getAttribute('aria-disabled') === 'false');
     press('Quantize');
   };
   const shown = (text) => until(() => document.querySelector(text));
-  const done = () => until(() => document.querySelector('.region-results .with-sign') && document.querySelector('.sha')?.title);
+  const done = () => until(() => document.querySelector('.region-results .job-done') && document.querySelector('.sha')?.title);
 `;
 
 /** A key or a word's letters, typed where the focus is. */

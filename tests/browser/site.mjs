@@ -146,12 +146,12 @@ export async function runDemo(page) {
 
 export async function untilDone(page, timeout = 120_000) {
   await page.locator('.comparison .first .readout').nth(1).waitFor({ timeout });
-  await expect.poll(() => page.locator('.region-results .with-sign').count(), { timeout }).toBe(1);
+  await expect.poll(() => page.locator('.region-results .job-done').count(), { timeout }).toBe(1);
 }
 
 /** As untilDone(), of samples without labels too. */
 export async function untilMeasured(page, timeout = 120_000) {
-  await expect.poll(() => page.locator('.region-results .with-sign').count(), { timeout }).toBe(1);
+  await expect.poll(() => page.locator('.region-results .job-done').count(), { timeout }).toBe(1);
 }
 
 /** Content of a download that clicking `name` begins. */

@@ -84,6 +84,8 @@ function factsOf(given: Given): Facts {
     value: 0.9,
     interval: { lower: 0.85, upper: 0.94, level: 0.95 },
     chance: 0.1,
+    sureness: null,
+    doubt: null,
     label_shift: null,
     label_order: null,
     answers: null,
@@ -194,7 +196,7 @@ it('row 17: finds too few samples, and takes more where there are', () => {
 it('row 8: finds wrong preprocessing before anything else', () => {
   const trial = { best: 'imagenet', samples: 32, is_chance: false, tried: [{ name: 'imagenet', right: 29 }] };
   const facts = { trial, isOtherThanBest: true, calibration: 3 };
-  const chance = first({ facts, float: { value: 0.11, interval: { lower: 0.07, upper: 0.16, level: 0.95 } } });
+  const chance = first({ facts, float: { value: 0.11, doubt: 'guessing' } });
   expect(chance?.sentence).toMatch(
     /Float accuracy is 11\.00.% on 200 samples, chance is 10\.0.%; .* 29 of 32 are right/,
   );
@@ -204,11 +206,8 @@ it('row 8: finds wrong preprocessing before anything else', () => {
 });
 
 it('row 8: stops the job for what is wrong with the samples, and for nothing else', () => {
-  const low = { value: 0.11, interval: { lower: 0.07, upper: 0.16, level: 0.95 } };
-  expect(floatFault(factsOf({ float: low }))?.id).toBe('at-chance');
-  // seven answers tell nothing
-  const few = { value: 0.14, count: 7, interval: { lower: 0.02, upper: 0.52, level: 0.95 } };
-  expect(floatFault(factsOf({ float: few }))).toBe(null);
+  expect(floatFault(factsOf({ float: { value: 0.11, doubt: 'guessing' } }))?.id).toBe('at-chance');
+  expect(floatFault(factsOf({ float: { value: 0.14, count: 7 } }))).toBe(null);
   expect(floatFault(factsOf({ facts: { calibration: 3 } }))).toBe(null);
   expect(floatFault(factsOf({ float: { label_shift: 1 } }))?.id).toBe('labels-off-by-one');
 });
@@ -292,25 +291,28 @@ describe('what a histogram holds', () => {
 });
 
 describe('float accuracy', () => {
-  it('is at chance where its interval does not lie above it, on enough samples', () => {
-    const at = (lower: number, count: number) =>
-      sentence('at-chance', { float: { value: 0.1, interval: interval(lower), count } });
-    expect(at(0.1, 16)).toMatch(
-      /^First get float right\. Float accuracy is 10\.00.% on 16 samples, chance is 10\.0.%\.$/,
+  it('is doubted with the reason', () => {
+    const at = (doubt: EvaluationResult['doubt']) =>
+      sentence('at-chance', { float: { value: 0.5, count: 16, sureness: 0.91, doubt } });
+    const begin = 'First get float right. Float accuracy is 50.00 % on 16 samples, chance is 10.0 %';
+    const plain = (text: string | null) => text?.replaceAll(/\s/g, ' ');
+    expect(plain(at('guessing'))).toBe(`${begin}.`);
+    expect(plain(at('weak'))).toBe(`${begin}, and a trained model has far more.`);
+    expect(plain(at('overconfident'))).toBe(
+      `${begin}, and the model is 91 % sure of its answers: a trained one is about as often right as it is sure.`,
     );
-    expect(at(0.101, 16)).toBeNull();
-    expect(at(0.1, 15)).toBeNull();
+    expect(at(null)).toBeNull();
   });
 
   it('tells nothing where one of its figures is not known', () => {
-    const low = { value: 0.1, interval: interval(0.01) };
-    for (const unknown of [{ value: null }, { chance: null }, { interval: null }])
+    const low = { value: 0.1, interval: interval(0.01), doubt: 'guessing' as const };
+    for (const unknown of [{ value: null }, { chance: null }])
       for (const byOrder of [null, { folders: 2, outputs: 10 }])
         expect(floatFault({ ...factsOf({ float: { ...low, ...unknown } }), byOrder })).toBeNull();
   });
 
   it('is set against the trial where another preset than its best is in force', () => {
-    const low = { value: 0.1, interval: interval(0.01) };
+    const low = { value: 0.1, interval: interval(0.01), doubt: 'guessing' as const };
     const trial = { best: 'unit', samples: 40, is_chance: false, tried: [{ name: 'unit', right: 30 }] };
     const id = (more: Partial<Facts>) => first({ float: low, facts: more })?.id;
     expect(id({ trial, isOtherThanBest: true })).toBe('wrong-preprocessing');

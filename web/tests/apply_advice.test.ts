@@ -40,7 +40,7 @@ it('makes each change in a step, and says so with a button to take it back', asy
   expect(state.calibrationCount.value).toBe(30);
 });
 
-it('shifts labels from where they are, and not below 0', async () => {
+it('shifts labels from where they are, of arrays too', async () => {
   const offset = () => state.preprocessing.value?.label_offset;
   await apply({ kind: 'label-shift', by: 1 });
   expect(offset()).toBe(1);
@@ -50,7 +50,10 @@ it('shifts labels from where they are, and not below 0', async () => {
   expect(offset()).toBe(1);
   await apply({ kind: 'label-shift', by: -1 });
   await apply({ kind: 'label-shift', by: -1 });
-  expect(offset()).toBe(0);
+  expect(offset()).toBe(-1);
+  state.preprocessing.value = null;
+  await apply({ kind: 'label-shift', by: 1 });
+  expect(offset()).toBe(1);
 });
 
 it('goes back to the preprocessing that labels confirm', async () => {

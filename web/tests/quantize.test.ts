@@ -75,9 +75,9 @@ describe('opening', () => {
   it('lets nobody start on what is about to be replaced', async () => {
     await addArrivals([model, ...set]);
     const arriving = addArrivals([{ path: 'other.onnx', data: new Blob(['o']) }, ...pictures('bird', 60)]);
-    expect(state.mayStart.value).toBe(false);
+    expect(state.canQuantize.value).toBe(false);
     await arriving;
-    expect(state.mayStart.value).toBe(true);
+    expect(state.canQuantize.value).toBe(true);
   });
 
   it('takes samples before the model and the model before the samples', async () => {
@@ -85,7 +85,7 @@ describe('opening', () => {
     expect(state.missing.value).toMatch(/model/);
     await addArrivals([model]);
     expect(state.sampleCount.value).toBe(100);
-    expect(state.mayStart.value).toBe(true);
+    expect(state.canQuantize.value).toBe(true);
     expect(state.calibrationCount.value).toBe(50);
     expect(state.evaluationCount.value).toBe(50);
   });

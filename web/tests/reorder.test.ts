@@ -4,13 +4,11 @@ import { beforeEach, expect, it } from 'vitest';
 
 import { applyAdvice } from '../src/job/apply_advice';
 import { redo, undo, undoLabel } from '../src/job/history';
-import { addArrivals } from '../src/job/load';
+import { addArrivals, leaveOutLabels, setPreprocessing } from '../src/job/load';
 import { currentStop, goOnAnyway, quantize } from '../src/job/quantize';
-import { isDoubtful } from '../src/job/reorder';
-import { setPreprocessing } from '../src/job/load';
 import * as state from '../src/job/state';
-import { wordOf } from '../src/job/verdict';
-import { behaviour, wilson } from './double';
+import { openQuestion, trustFloat, wordOf } from '../src/job/verdict';
+import { behaviour } from './double';
 import { file, firstVisit, pictures, settled } from './helpers';
 
 /** Ten folders whose names sort otherwise than the outputs. */
@@ -74,6 +72,20 @@ it('finds the preset that the wrong order hid', async () => {
   expect([state.preprocessing.value?.mean[0], state.classMapping.value.by]).toEqual([0.485, 'order']);
 });
 
+it('finds the preset with which the labels are right as they are, where no folders told', async () => {
+  behaviour.answers = (index, preprocessing) =>
+    preprocessing?.mean[0] === 0.5 ? Math.floor(index / each) : (index * 7) % 10;
+  await quantize();
+  expect(stopped()?.id).toBe('other-preprocessing');
+  expect(stopped()?.sentence).toMatch(
+    /^With the preset signed 100\.0.% of 128 samples are right; as they reach the model now, 10\.\d.%\.$/,
+  );
+  await take();
+  expect(undoLabel.value).toBe('Preprocessing');
+  await quantize();
+  expect(state.result.value?.float.value).toBe(1);
+});
+
 it('finds exchanged channels that the wrong order hid', async () => {
   const now = state.preprocessing.value;
   if (now) await setPreprocessing({ ...now, channels: 'BGR' });
@@ -99,9 +111,10 @@ it('says nothing of a file while float accuracy is one that no trained model has
   if (!done) throw new Error('no result');
   expect(wordOf(done)).toMatchObject({ title: 'First get float right', isFit: false, isOfFile: false });
   expect(wordOf(done)?.reason).toMatch(/^Float accuracy is 10\.00.%, and no figure .* Tried: /);
-  expect(wordOf({ ...done, float: { ...done.float, interval: wilson(70, 80), value: 0.9 } })?.title).toBe(
-    'Usable with care',
-  );
+  expect(wordOf({ ...done, float: { ...done.float, doubt: 'overconfident', sureness: 0.9 } })).toMatchObject({
+    title: 'Usable with care',
+    plain: expect.stringMatching(/90.% sure of its answers and right in 10\.00.%/),
+  });
 });
 
 it('asks nothing of samples whose labels the page does not know', async () => {
@@ -133,16 +146,24 @@ it('takes folders that are called by numbers of outputs for these', async () => 
   }
 });
 
-it('knows which accuracies no trained model has', () => {
-  const doubtful = (right: number, count: number, chance: number) =>
-    isDoubtful({ value: right / count, chance, count, interval: wilson(right, count) } as never);
-  expect(doubtful(23, 128, 0.1)).toBe(true);
-  expect(doubtful(45, 128, 0.1)).toBe(false);
-  expect(doubtful(10, 50, 0.1)).toBe(true);
-  expect(doubtful(5, 16, 0.1)).toBe(false);
-  expect(doubtful(2, 100, 0.001)).toBe(true);
-  expect(doubtful(55, 100, 0.5)).toBe(true);
-  expect(doubtful(75, 100, 0.5)).toBe(false);
-  expect(doubtful(1, 15, 0.1)).toBe(true);
-  expect(doubtful(1, 4, 0.1)).toBe(false);
+it('gives no tick without labels until the reader says that float is right, and remembers a float that was wrong', async () => {
+  const word = () => {
+    const { quantized, ...others } = state.result.value ?? ({} as state.Result);
+    const verdict = { ...quantized.report.verdict, usability: 'usable' };
+    return wordOf({ ...others, quantized: { ...quantized, report: { ...quantized.report, verdict } } } as state.Result);
+  };
+  behaviour.answers = (index) => (index * 7) % 10;
+  await quantize();
+  leaveOutLabels();
+  await quantize();
+  const done = state.result.value;
+  if (!done) throw new Error('no result');
+  expect(word()).toMatchObject({ title: 'Worth it if float is right', kind: 'note', isFit: true });
+  expect(openQuestion(done)).toMatch(
+    /^With their labels float was right in 10\.00.% of 80 samples\. Is it right all the same\?$/,
+  );
+  trustFloat(done);
+  expect([word()?.title, openQuestion(done), state.resultIsOld.value]).toEqual(['Worth it', null, false]);
+  undo();
+  expect(word()?.kind).toBe('note');
 });

@@ -125,7 +125,7 @@ it('labels that nobody asked for can be left out', async () => {
   await button(page, 'Go on without labels').click();
   await samples.getByText('No labels: int8 answers are compared').waitFor();
   await button(page, 'Quantize').click();
-  await expect.poll(() => page.locator('.region-results .with-sign').count(), { timeout: 60_000 }).toBe(1);
+  await expect.poll(() => page.locator('.region-results .job-done').count(), { timeout: 60_000 }).toBe(1);
   // the outputs are no classes without them
   const rows = await comparison(page);
   expect(Object.keys(rows)[0]).toMatch(/^Output SQNR/);

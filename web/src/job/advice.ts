@@ -6,7 +6,7 @@
 import type { Comparison, EvaluationResult, LayerRow, PreprocessingTrial, QuantizationConfig, Report } from 'tersor';
 
 import { count, counted, decibels, outputDecibels, percent, shortName, value } from '../numbers';
-import { isDoubtful, type FoundOrder } from './reorder';
+import type { FoundOrder } from './reorder';
 
 /** A change of the settings; the page knows how to make it. */
 export type Change =
@@ -99,7 +99,16 @@ function tookBest({ best, tried }: PreprocessingTrial) {
 const reordered: FloatRule = ({ order, trial, isOtherThanBest }) => {
   // a preset that makes the labels right as they are is the simpler cause: swapped channels swap classes too
   if (!order || (trial && !trial.is_chance && isOtherThanBest)) return null;
+  const change: Change = { kind: 'label-order', order };
   const [before, after] = [order.before, order.correct].map((right) => percent(right / order.count, 1));
+  if (order.outputs.size === 0 && order.preset)
+    return {
+      id: 'other-preprocessing',
+      sentence: `With ${order.preset.words} ${after} of ${counted(order.count, 'sample')} are right; as they reach the model now, ${before}.`,
+      reason: 'The pictures do not reach the model as in its training. Quantization is not the problem.',
+      word: `Use ${order.preset.words}`,
+      change,
+    };
   // where the pictures change too, what was right before is not of these answers
   const share = order.preset ? `with ${order.preset.words} ${after}` : `${before} → ${after}`;
   return {
@@ -108,7 +117,7 @@ const reordered: FloatRule = ({ order, trial, isOtherThanBest }) => {
     reason:
       'Folders are taken for the outputs in the order of their names, and this model has its classes in another. Check the pictures below: each should show what its folder is called.',
     word: 'Take this order',
-    change: { kind: 'label-order', order },
+    change,
   };
 };
 
@@ -120,7 +129,7 @@ function triedText(trial: PreprocessingTrial | null): string {
 }
 
 const atChance: FloatRule = ({ float, trial, isOtherThanBest }) => {
-  if (float.value === null || float.chance === null || !isDoubtful(float) || float.label_shift !== null) return null;
+  if (float.value === null || float.chance === null || !float.doubt || float.label_shift !== null) return null;
   const found = `Float accuracy is ${percent(float.value)} on ${counted(float.count, 'sample')}, chance is ${percent(float.chance, 1)}`;
   if (trial && !trial.is_chance && isOtherThanBest) {
     const best = tookBest(trial);
@@ -132,9 +141,15 @@ const atChance: FloatRule = ({ float, trial, isOtherThanBest }) => {
       change: { kind: 'preprocessing' },
     };
   }
+  const more = {
+    guessing: '',
+    unsure: '',
+    weak: ', and a trained model has far more',
+    overconfident: `, and the model is ${percent(float.sureness ?? 0, 0)} sure of its answers: a trained one is about as often right as it is sure`,
+  };
   return {
     id: 'at-chance',
-    sentence: `First get float right. ${found}${float.interval && float.interval.lower > float.chance ? ', and a trained model has far more' : ''}.`,
+    sentence: `First get float right. ${found}${more[float.doubt]}.`,
     reason: `Preprocessing, labels or samples do not fit the model; quantization is not the problem. ${triedText(trial)}`,
     word: 'Choose other samples',
     change: { kind: 'samples' },

@@ -98,6 +98,10 @@ export function showMapping(): void {
 
 /** The folders stand for the outputs that the answers say, with the preset that this was found with. */
 async function takeOrder({ outputs, preset }: FoundOrder): Promise<void> {
+  if (outputs.size === 0 && preset) {
+    await setPreprocessing(preset.preprocessing);
+    return;
+  }
   const mapped = state.mappedOutputs.value;
   const classes = state.samplesInfo.value?.classes ?? [];
   const before = classes.map(({ name, label }) => [name, mapped?.get(name) ?? label] as const);
@@ -146,8 +150,9 @@ export async function applyAdvice({ change, word }: Advice, chooseSamples: () =>
       quantizeAgain();
       break;
     case 'label-shift': {
-      const chosen = state.preprocessing.value;
-      if (chosen) await setPreprocessing({ ...chosen, label_offset: Math.max(0, chosen.label_offset + change.by) });
+      // arrays have labels to shift and no preprocessing otherwise
+      const chosen = state.preprocessing.value ?? state.engine.value?.preprocessingPreset('raw');
+      if (chosen) await setPreprocessing({ ...chosen, label_offset: chosen.label_offset + change.by });
       break;
     }
     case 'preprocessing':

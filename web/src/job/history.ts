@@ -40,6 +40,7 @@ interface Settings {
   readonly preprocessingIsGiven: boolean;
   readonly chosenCalibration: number | null;
   readonly classMapping: state.ClassMapping;
+  readonly trustedFloat: string;
 }
 
 type Part = Partial<Omit<Settings, 'A' | 'B' | 'open'>> & {
@@ -85,6 +86,7 @@ function now(): Settings {
     preprocessingIsGiven: state.preprocessingIsGiven.value,
     chosenCalibration: state.chosenCalibration.value,
     classMapping: state.classMapping.value,
+    trustedFloat: state.trustedFloat.value,
   };
 }
 
@@ -114,6 +116,7 @@ function partOf(settings: Settings, others: Settings): Part {
   }
   if (settings.chosenCalibration !== others.chosenCalibration) part.chosenCalibration = settings.chosenCalibration;
   if (!isSame(settings.classMapping, others.classMapping)) part.classMapping = settings.classMapping;
+  if (settings.trustedFloat !== others.trustedFloat) part.trustedFloat = settings.trustedFloat;
   return part;
 }
 
@@ -205,6 +208,7 @@ function apply(part: Part, letter: state.Letter): void {
     }
     if ('chosenCalibration' in part) state.chosenCalibration.value = part.chosenCalibration ?? null;
     if (part.classMapping) state.classMapping.value = part.classMapping;
+    if (part.trustedFloat !== undefined) state.trustedFloat.value = part.trustedFloat;
     state.settingsProblem.value = null;
     state.runProblem.value = null;
   });

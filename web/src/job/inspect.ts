@@ -73,7 +73,8 @@ export async function inspect(): Promise<void> {
       state.samplesInfo.value = info;
       state.preview.value = info.first;
       state.previewProblem.value = null;
-      state.preprocessing.value = info.preprocessing;
+      // of arrays only what is added to their labels is kept
+      state.preprocessing.value = info.preprocessing ?? (chosen?.label_offset ? chosen : null);
       takeNumbers(open, set, info);
       if (!chosen) {
         state.preprocessingTrial.value = info.preprocessing_trial;

@@ -41,6 +41,10 @@ export function quantizeAgain(): void {
     return;
   }
   again = setTimeout(() => {
+    if (state.reading.value > 0) {
+      quantizeAgain();
+      return;
+    }
     const key = state.settingsKey.value;
     if (!state.result.value && !state.parkedResult.value) return;
     if (state.run.value ? runningKey === key : state.result.value?.key === key) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether float accuracy is low because the class folders stand in another order than the model's outputs, with the preset and the
-// order of channels that are in force or with others: a wrong order of classes hides which of them is right.
+// Whether float accuracy is low because the class folders stand in another order than the model's outputs, or because pictures become
+// tensors otherwise than in the model's training: a wrong order of classes hides which preset and order of channels is right.
 
 import type { EvaluationResult, LabelOrder, Preprocessing, PreprocessingPreset } from 'tersor';
 
@@ -17,7 +17,7 @@ export interface OrderExample {
 }
 
 export interface FoundOrder {
-  /** The output of each label that is there. */
+  /** The output of each label that is there; empty where they are right as they are. */
   readonly outputs: ReadonlyMap<number, number>;
   /** Right answers with these labels. */
   readonly correct: number;
@@ -95,7 +95,19 @@ async function tryWay(
   return { result, preset };
 }
 
-/** The order of the classes that explains the answers, where one does significantly better than the one that stands. */
+/** The way among others with which significantly more answers are right, with the classes in the order that stands. */
+function betterWay(float: EvaluationResult, candidates: readonly Candidate[]): FoundOrder | null {
+  const [best] = candidates
+    .filter(({ preset }) => preset !== null)
+    .sort((a, b) => (b.result.value ?? 0) - (a.result.value ?? 0));
+  if (!best || best.result.doubt !== null) return null;
+  if ((best.result.interval?.lower ?? 0) <= (float.interval?.upper ?? 1)) return null;
+  const { count, correct } = best.result;
+  const before = Math.round((float.value ?? 0) * count);
+  return { outputs: new Map(), correct: correct ?? 0, before, count, preset: best.preset, examples: [] };
+}
+
+/** The order of the classes, or the preprocessing, that explains the answers where one does significantly better than what stands. */
 export async function findOrder(
   inputs: Inputs,
   float: EvaluationResult,
@@ -105,7 +117,7 @@ export async function findOrder(
   if (!labels || float.metric !== 'top1') return null;
   const candidates: Candidate[] = [{ result: float, preset: null }];
   const isPicture = state.preview.value?.picture != null;
-  if (isPicture && (float.label_order || isDoubtful(float)))
+  if (isPicture && (float.label_order || float.doubt))
     for (const way of otherWays()) candidates.push(await tryWay(inputs, way, signal));
   // the preset in force stays unless another one is significantly better; of several one may seem to fit by chance: it has to be right
   // for most samples (95 %)
@@ -115,26 +127,9 @@ export async function findOrder(
     const bar = best ? best.order.held_correct / best.result.count : 0;
     if (order && (!preset || order.interval.lower > Math.max(0.5, bar))) best = { result, preset, order };
   }
-  if (!best) return null;
+  if (!best) return betterWay(float, candidates);
   const { order, result, preset } = best;
   const outputs = new Map(order.labels.map((label, k) => [label, order.outputs[k] ?? label]));
   const [before, count] = [result.correct ?? 0, result.count];
   return { outputs, correct: order.correct, before, count, preset, examples: examplesOf(outputs, result, labels) };
-}
-
-/** Fewer answers do not tell chance from a weak model, or a weak model from one whose samples do not fit. */
-const enoughForChance = 16;
-const enoughForWeak = 32;
-/** Of the way from guessing to all right, less than which no trained model has. */
-const leastOfTrained = 0.25;
-
-/**
- * Float accuracy on labels that is not significantly (95 %) above guessing, or below what any trained model has, significantly or
- * on many answers: samples, preprocessing or labels do not fit the model, and nothing that follows says anything of the file.
- */
-export function isDoubtful({ value, chance, interval, count }: EvaluationResult): boolean {
-  if (value === null || chance === null || !interval) return false;
-  const trained = chance + leastOfTrained * (1 - chance);
-  if (interval.upper < trained || (count >= enoughForWeak && value < trained)) return true;
-  return count >= enoughForChance && interval.lower <= chance;
 }

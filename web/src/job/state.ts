@@ -277,6 +277,15 @@ export interface FloatStop {
 export const floatStop = signal<FloatStop | null>(null);
 /** Model and samples whose float accuracy the reader has taken as it is. */
 export const acceptedFloat = signal('');
+/** Float accuracy that ended a job, which labels that were then left out have shown. */
+export interface FailedFloat {
+  readonly model: OpenModel;
+  readonly files: readonly SampleFile[];
+  readonly float: EvaluationResult;
+}
+export const failedFloat = signal<FailedFloat | null>(null);
+/** Model and samples without labels of which the reader says that float's outputs are right; the dataKey of the job. */
+export const trustedFloat = signal('');
 export const measured = signal<Measured>({ dataKey: '', float: null, statistics: [] });
 
 /** One quantization of the curve of budgets. */
@@ -607,9 +616,12 @@ export const isUnsaved = computed(
   () => result.value !== null && !isDemo.value && saved.value !== result.value.quantized,
 );
 
+/** A job on what is there would end as soon as the files that are being read take its place. */
 export const canQuantize = computed(
-  () => missing.value === '' && run.value === null && tradeoffRun.value === null && engine.value !== null,
+  () =>
+    missing.value === '' &&
+    reading.value === 0 &&
+    run.value === null &&
+    tradeoffRun.value === null &&
+    engine.value !== null,
 );
-
-/** The reader may ask for a job: one on what is there would end as soon as the files that are being read take its place. */
-export const mayStart = computed(() => canQuantize.value && reading.value === 0);

@@ -7,12 +7,12 @@ import type { WithoutVnni } from 'tersor';
 import { count, counted, fixed, outputDecibels, percent, sizeWords } from '../numbers';
 import { floatFault, isForX64 } from './advice';
 import { agreementOf } from './answers';
-import { isDoubtful } from './reorder';
+import { step } from './history';
 import * as state from './state';
 
 export interface Word {
   readonly title: string;
-  readonly kind: 'fine' | 'caution' | 'stop';
+  readonly kind: 'fine' | 'note' | 'caution' | 'stop';
   readonly reason: string;
   /** The same for somebody who knows no decibels. */
   readonly plain: string;
@@ -90,12 +90,58 @@ export function worseElsewhere(done: state.Result): string | null {
     : null;
 }
 
+/** A set of fewer samples says nothing of others (core/report/verdict.cpp). */
+const fewestToSay = 4;
+
+/** What a reader is to know of a file that is usable with care, where the gain does not say it. */
+function careOf({ float, int8, comparison }: state.Result): string {
+  const sure = percent(float.sureness ?? 0, 0);
+  const answers = new Set(float.answers ?? []);
+  if (float.doubt === 'overconfident')
+    return `The float model is ${sure} sure of its answers and right in ${percent(float.value)}: samples or labels may not fit it.`;
+  if (float.doubt === 'unsure')
+    return `The float model is hardly sure of any answer (${sure} on average): these may not be samples of its kind.`;
+  if (answers.size === 1 && (float.answers?.length ?? 0) >= fewestToSay)
+    return 'The float model gives every sample the same answer: these may not be samples of its kind.';
+  if (comparison.samples < fewestToSay)
+    return `${counted(comparison.samples, 'sample')} cannot tell what others will have.`;
+  if (float.value !== null && int8.value !== null && int8.value < float.value)
+    return `On your labels ${percent(int8.value)} are right instead of ${percent(float.value)}.`;
+  return '';
+}
+
+/** Where nothing has shown that float's own outputs are right on these samples: what a reader is asked. */
+export function openQuestion(done: state.Result): string | null {
+  if (done.float.value !== null || state.trustedFloat.value === done.dataKey) return null;
+  const failed = state.failedFloat.value;
+  const isSame = failed?.model === state.model.value && failed?.files === state.samples.value?.files;
+  return failed && isSame
+    ? `With their labels float was right in ${percent(failed.float.value ?? 0)} of ${counted(failed.float.count, 'sample')}. Is it right all the same?`
+    : 'There are no labels to tell whether float itself is right on these samples. Is it?';
+}
+
+/** The reader has looked at float's outputs. */
+export function trustFloat({ dataKey }: state.Result): void {
+  step('Float is right', () => (state.trustedFloat.value = dataKey));
+}
+
+/** The word of a file by what was measured of it. */
+function measuredWord(done: state.Result, usability: keyof typeof words): Word {
+  const there = usability === 'usable' && worseElsewhere(done) !== null;
+  const word = words[there ? 'usable with care' : usability];
+  const care = word.kind === 'caution' ? careOf(done) : '';
+  const of = { reason: gain(done, false), plain: [gain(done, true), care].filter(Boolean).join(' '), isOfFile: true };
+  return word.kind === 'fine' && openQuestion(done)
+    ? { ...word, ...of, title: 'Worth it if float is right', kind: 'note' }
+    : { ...word, ...of };
+}
+
 /** Null until it was measured. Where float itself is wrong on these samples, nothing is said of the file. */
 export function wordOf(done: state.Result): Word | null {
   const { verdict } = done.quantized.report;
   if (!verdict) return null;
-  if (!isDoubtful(done.float))
-    return { ...words[verdict.usability], reason: gain(done, false), plain: gain(done, true), isOfFile: true };
+  const isWrong = done.float.doubt === 'guessing' || done.float.doubt === 'weak';
+  if (!isWrong) return measuredWord(done, verdict.usability);
   const trial = state.preprocessingTrial.value;
   const isOtherThanBest = trial !== null && state.preprocessingIsGiven.value;
   const fault = floatFault({

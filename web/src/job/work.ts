@@ -69,6 +69,7 @@ async function stopAtFault(inputs: Inputs, float: EvaluationResult, signal: Abor
   signal.throwIfAborted();
   const advice = floatFault({ float, trial, isOtherThanBest, byOrder: state.foldersByOrder.value, order });
   if (!advice) return;
+  state.failedFloat.value = { model: inputs.model, files: inputs.set.files, float };
   state.floatStop.value = { dataKey, float, advice };
   throw new FloatStopped();
 }

@@ -12,7 +12,7 @@ import { DrawnOutputs } from './DrawnOutputs';
 import { NoteSign } from './Icons';
 import { LazyCloser } from './LazyCloser';
 import { Sample } from './Pictures';
-import { Elsewhere } from './Verdict';
+import { Elsewhere, Question } from './Verdict';
 
 const viewWords: Readonly<Record<View, string>> = { answer: 'Answer', why: 'Why', everything: 'Everything' };
 
@@ -92,6 +92,7 @@ export function Answer() {
         <NoteSign kind={word.kind} /> {word.title}
       </h3>
       <p class="answer-sentence">{word.plain}</p>
+      <Question />
       {word.isOfFile && <Elsewhere />}
       {word.isOfFile && <Answered />}
       {word.isOfFile && <LazyCloser number={null} />}

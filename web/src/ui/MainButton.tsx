@@ -4,7 +4,7 @@
 // the Results line, on the phone in the dock; a media query leaves only one of the two in the accessibility tree.
 
 import { cancel, quantize } from '../job/quantize';
-import { mayStart, missing, result, resultIsOld, run, showsAnswer } from '../job/state';
+import { canQuantize, missing, result, resultIsOld, run, showsAnswer } from '../job/state';
 
 /** Quantize and Cancel take each other's place, where the second click of a double click is meant for neither. */
 function once(act: () => void) {
@@ -15,7 +15,7 @@ function once(act: () => void) {
 
 /** Starts the job and brings its progress into view where the page is long. */
 export function startQuantize(): void {
-  if (!mayStart.value) return;
+  if (!canQuantize.value) return;
   void quantize();
   requestAnimationFrame(() => {
     const region = document.querySelector('.region-results');
@@ -35,7 +35,7 @@ export function QuantizeButton(props: { readonly class?: string }) {
   }
   // what was just made need not be made again
   if (showsAnswer.value && !resultIsOld.value) return null;
-  const waiting = !mayStart.value;
+  const waiting = !canQuantize.value;
   const kind = waiting ? 'waiting' : result.value === null || resultIsOld.value ? 'filled' : '';
   return (
     <button

@@ -34,7 +34,6 @@ import {
   type Run,
   type StageId,
 } from '../job/state';
-import { wordOf } from '../job/verdict';
 import {
   about,
   count,
@@ -58,7 +57,7 @@ import { LookSwitch } from './Configurations';
 import { Downloads } from './Downloads';
 import { DrawnOutputs } from './DrawnOutputs';
 import { chooseFolder } from './files';
-import { Check, NoteSign } from './Icons';
+import { NoteSign } from './Icons';
 import { Layers } from './Layers';
 import { LinkButton } from './LinkButton';
 import { QuantizeButton } from './MainButton';
@@ -124,9 +123,8 @@ function Sentence() {
   if (done?.pending) return <>The new file is ready; its figures are from before until they are measured.</>;
   if (done) {
     return (
-      <span class="with-sign">
-        {wordOf(done)?.isFit !== false && <Check />} Done in {duration(done.seconds)}.{' '}
-        {view.value === 'everything' && arithmetic(done.quantized.report)}
+      <span class="job-done">
+        Done in {duration(done.seconds)}. {view.value === 'everything' && arithmetic(done.quantized.report)}
       </span>
     );
   }

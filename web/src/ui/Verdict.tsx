@@ -6,7 +6,7 @@
 import { isForX64 } from '../job/advice';
 import { titleOf } from '../job/settings';
 import { result, running, view } from '../job/state';
-import { wordOf, worseElsewhere } from '../job/verdict';
+import { openQuestion, trustFloat, wordOf, worseElsewhere } from '../job/verdict';
 import { counted, percent } from '../numbers';
 import { KeepFloat } from './KeepFloat';
 import { LayerName } from './LayerName';
@@ -37,6 +37,18 @@ export function Elsewhere() {
   );
 }
 
+/** Without labels only the reader can say that float is right. */
+export function Question() {
+  const done = result.value;
+  const question = done && wordOf(done)?.kind === 'note' && openQuestion(done);
+  if (!done || !question) return null;
+  return (
+    <p class="soft" data-testid="float-question">
+      {question} <LinkButton onClick={() => trustFloat(done)}>Yes, it is right</LinkButton>
+    </p>
+  );
+}
+
 export function Verdict() {
   const done = result.value;
   const verdict = done?.quantized.report.verdict ?? null;
@@ -57,6 +69,7 @@ export function Verdict() {
       <Note kind={kind}>
         <h3 id="verdict-title">{title}</h3>
         <p class="verdict-lead">{reason}</p>
+        <Question />
         <VerdictReasons />
       </Note>
       {word.isOfFile && <Elsewhere />}

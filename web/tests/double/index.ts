@@ -183,6 +183,13 @@ export function wilson(correct: number, n: number): t.Interval {
   return { lower: middle - half, upper: middle + half, level: 0.95 };
 }
 
+/** Of ten classes, as the core says it of answers of which nobody knows how sure the model is. */
+function doubtOf(correct: number, n: number): t.Doubt | null {
+  const interval = wilson(correct, n);
+  if (n >= 16 && interval.lower <= 0.1) return 'guessing';
+  return interval.upper < 0.325 || (n >= 32 && correct < 0.325 * n) ? 'weak' : null;
+}
+
 function evaluation(share: number, n: number, reference: t.EvaluationResult | undefined): t.EvaluationResult {
   const correct = Math.round(share * n);
   return {
@@ -192,6 +199,8 @@ function evaluation(share: number, n: number, reference: t.EvaluationResult | un
     value: behaviour.labelled ? correct / n : null,
     interval: behaviour.labelled ? wilson(correct, n) : null,
     chance: behaviour.labelled ? 0.1 : null,
+    sureness: null,
+    doubt: behaviour.labelled ? doubtOf(correct, n) : null,
     label_shift: null,
     label_order: null,
     answers: new Int32Array(n),
@@ -244,7 +253,7 @@ function answered(
   return {
     ...base,
     label_order: correct < chosen.length ? orderOf(orders) : null,
-    ...(labels === null ? { metric: 'answers', value: null, interval: null } : {}),
+    ...(labels === null ? { metric: 'answers', value: null, interval: null, doubt: null } : {}),
     answers,
     samples: chosen,
   };
