@@ -282,6 +282,9 @@ describe('what is missing', () => {
   it('is an answer where a preprocessing no longer fits, and nothing where single labels are told', () => {
     state.samplesProblem.value = problem;
     expect(now()).toEqual(['', true]);
+    state.samplesProblem.value = { ...problem, code: 'invalid_labels' };
+    expect(now()).toEqual(['Waiting for an answer above: the labels do not fit the samples.', false]);
+    state.samplesProblem.value = problem;
     state.fittingPreprocessing.value = state.preprocessing.value;
     expect(now()).toEqual(['Waiting for an answer above: the samples do not fit the model.', false]);
     state.samplesProblem.value = null;

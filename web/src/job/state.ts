@@ -604,6 +604,8 @@ export const missing = computed(() => {
   if (asked.value.length > 0) return `Waiting for an answer above: ${asked.value.join(', ')}.`;
   if (samplesProblem.value && (sampleCount.value === 0 || fittingPreprocessing.value))
     return 'Waiting for an answer above: the samples do not fit the model.';
+  if (samplesProblem.value?.code === 'invalid_labels')
+    return 'Waiting for an answer above: the labels do not fit the samples.';
   if (!samplesInfo.value) return 'Reading samples …';
   if (sampleCount.value === 0) return 'Next: samples that fit the model.';
   if (mappingFault.value) return 'Waiting for an answer above: the class folders do not fit the model’s outputs.';
