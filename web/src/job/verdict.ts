@@ -90,6 +90,20 @@ export function worseElsewhere(done: state.Result): string | null {
     : null;
 }
 
+/** Below which the core calls no file usable (core/report/verdict.cpp). */
+const fairAgreement = 0.85;
+const fairDecibels = 10;
+
+/** On x64 processors without VNNI the file could not be used. */
+function isLostElsewhere(done: state.Result): boolean {
+  const there = withoutVnniOf(done);
+  if (!there || worseElsewhere(done) === null) return false;
+  const { agreement, output_sqnr_db: decibels } = there;
+  return agreement && agreement.count > 0
+    ? agreement.same < fairAgreement * agreement.count
+    : decibels !== null && decibels < fairDecibels;
+}
+
 /** A set of fewer samples says nothing of others (core/report/verdict.cpp). */
 const fewestToSay = 4;
 
@@ -127,8 +141,7 @@ export function trustFloat({ dataKey }: state.Result): void {
 
 /** The word of a file by what was measured of it. */
 function measuredWord(done: state.Result, usability: keyof typeof words): Word {
-  const there = usability === 'usable' && worseElsewhere(done) !== null;
-  const word = words[there ? 'usable with care' : usability];
+  const word = words[usability === 'usable' && isLostElsewhere(done) ? 'usable with care' : usability];
   const care = word.kind === 'caution' ? careOf(done) : '';
   const of = { reason: gain(done, false), plain: [gain(done, true), care].filter(Boolean).join(' '), isOfFile: true };
   return word.kind === 'fine' && openQuestion(done)
