@@ -21,6 +21,7 @@ from ._given import (
     as_json,
     labels_of,
     model_parts,
+    named,
     open_model,
     open_samples,
     platform_of,
@@ -348,6 +349,7 @@ def tune(
     return quantize(model, samples, labels, platform, gradient_ptq_config=training, progress=heard, _training=run, **arguments)
 
 
+@named
 def convert(model: Model, output: Optional[Path_] = None, *, opset: int = 0, external: bool = False) -> bytes:
     """Writes a model anew, raised to a newer operator set where asked to, and returns its bytes.
 
@@ -406,6 +408,7 @@ def merge(parts: Iterable[Statistics]) -> Statistics:
     return Statistics(_core.merge(given))
 
 
+@named
 def variants(
     model: Model,
     samples: Optional[Samples] = None,
@@ -439,6 +442,7 @@ def variants(
     return rows()
 
 
+@named
 def evaluate(
     model: Model,
     samples: Samples,
@@ -482,6 +486,7 @@ def evaluate(
     return json.loads(_core.evaluate(opened, other, data, known, metric, runtime, group, threads, progress))
 
 
+@named
 def compare(
     model: Model,
     quantized: Union[Model, Result],
@@ -512,6 +517,7 @@ def compare(
     return compared
 
 
+@named
 def run(
     model: Model,
     samples: Samples,
@@ -534,6 +540,7 @@ def _outputs(
     return arrays_of(_core.run(opened, data, runtime, threads, progress))
 
 
+@named
 def inspect(model: Model) -> dict[str, Any]:
     """Inputs, outputs, operators, weights and warnings of a model."""
     return json.loads(_core.inspect(open_model(model)))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib.util
 import inspect
 import io
@@ -14,7 +15,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, TypeVar, Union, cast
 
 import numpy
 
@@ -442,6 +443,8 @@ def json_file(value: Any, place: str) -> Any:
         raise Error("invalid_config", f"This is no JSON: {error}.", str(value)) from None
 
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
 _ELSEWHERE = {
     "samples": (
         "calibration_data_reader calibration_dataset calibration_data calib_dataset representative_dataset "
@@ -450,11 +453,12 @@ _ELSEWHERE = {
     "keep_float": "nodes_to_exclude op_types_to_exclude op_types_to_exclude_output_quantization exclude_nodes ignored_nodes",
     "overrides": "nodes_to_quantize op_types_to_quantize tensor_quant_overrides",
     "model": "model_input input_model in_model model_path float_model",
-    "platform": "target_device target_platform_capabilities tpc quant_format activation_type backend",
+    "platform": "target_device target_platform_capabilities tpc activation_type backend",
     "calibration_samples": "subset_size num_samples n_samples num_calib_batches",
     "config": "core_config quant_config extra_options quantization_config",
     "metric": "validation_fn eval_func",
     "classes": "is_classifier",
+    "format": "quant_format",
 }
 """Our arguments, with other tools' names of them."""
 
@@ -464,17 +468,33 @@ def require_no_argument(config: Mapping[str, Any], function: Callable[..., Any])
     names = [one.name for one in inspect.signature(function).parameters.values() if one.kind is not one.VAR_KEYWORD]
     ours = {other: name for name, others in _ELSEWHERE.items() for other in others.split() if name in names}
     for name in config:
-        if name in ("model_output", "output_model", "output_path", "quantized_model_path"):
+        if name in ("output", "model_output", "output_model", "output_path", "quantized_model_path"):
             hint = "The result has the file: result.save(path)."
         elif name in ours:
             hint = f'It is "{ours[name]}" here.'
         else:
-            near = difflib.get_close_matches(name, names, n=1, cutoff=0.75)
+            near = difflib.get_close_matches(name, names, n=1, cutoff=0.82)
             if not near:
                 continue
             hint = f'Did you mean "{near[0]}"?'
         message = f'There is no argument "{name}" of {function.__name__}().'
         raise Error("invalid_argument", message, "arguments", hint)
+
+
+def named(function: Function) -> Function:
+    """The function, which says of an argument that it has not which the nearest is."""
+    names = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def checked(*given: Any, **asked: Any) -> Any:
+        unknown = {name: value for name, value in asked.items() if name not in names}
+        if unknown:
+            require_no_argument(unknown, function)
+            message = f'There is no argument "{next(iter(unknown))}" of {function.__name__}().'
+            raise Error("invalid_argument", message, "arguments", f"It takes {', '.join(names)}.")
+        return function(*given, **asked)
+
+    return cast(Function, checked)
 
 
 def settings_of(

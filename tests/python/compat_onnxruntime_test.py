@@ -20,6 +20,7 @@ from tersor.compat.onnxruntime import (
     QuantFormat,
     QuantType,
     StaticQuantConfig,
+    get_qdq_config,
     quant_pre_process,
     quantize,
     quantize_dynamic,
@@ -214,6 +215,10 @@ class Arguments(Folder):
         settings = {"per_channel": True, "nodes_to_exclude": ["classifier"]}
         for config, direct in [
             (StaticQuantConfig(Reader(samples), **settings), lambda: quantize_static(MODEL, self.out, Reader(samples), **settings)),
+            (
+                get_qdq_config(MODEL, Reader(samples), activation_type=QuantType.QInt8, **settings),
+                lambda: quantize_static(MODEL, self.out, Reader(samples), **settings),
+            ),
             (DynamicQuantConfig(**settings), lambda: quantize_dynamic(MODEL, self.out, **settings)),
         ]:
             quietly(direct)
@@ -228,6 +233,24 @@ class Arguments(Folder):
         quietly(quantize_dynamic, self.out, self.folder / "after.onnx")
         quietly(quantize_dynamic, MODEL, self.folder / "before.onnx")
         self.assertEqual((self.folder / "after.onnx").read_bytes(), (self.folder / "before.onnx").read_bytes())
+
+    def test_other_modules_of_theirs(self):
+        from tersor.compat.onnxruntime import calibrate, quant_utils, shape_inference
+        from tersor.compat.onnxruntime import quantize as function
+        from tersor.compat.onnxruntime.execution_providers import qnn
+
+        self.assertIs(calibrate.CalibrationDataReader, CalibrationDataReader)
+        self.assertIs(quant_utils.QuantType, QuantType)
+        self.assertIs(shape_inference.quant_pre_process, quant_pre_process)
+        self.assertIs(function, quantize)
+        self.assertFalse(qnn.qnn_preprocess_model(MODEL, self.out))
+        samples, words = pictures(6), QuantType.QUInt16
+        quietly(quantize, MODEL, self.out, qnn.get_qnn_qdq_config(MODEL, Reader(samples), activation_type=words))
+        settings = {"weights_per_channel_threshold": False, "activation_threshold_method": "NOCLIPPING", "activation_n_bits": 16}
+        made = tersor.quantize(MODEL, samples, platform="qnn", compare=False, allow_larger_file=True, **settings)
+        self.assertEqual(self.out.read_bytes(), made.bytes)
+        with self.assertRaisesRegex(ImportError, "tersor.calibrate"):
+            from tersor.compat.onnxruntime import create_calibrator  # noqa: F401
 
     def test_words(self):
         self.assertIs(QuantType.from_string("QUInt8"), QuantType.QUInt8)

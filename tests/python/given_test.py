@@ -152,12 +152,20 @@ class Arguments(unittest.TestCase):
             ({"fast_bias_correction": False}, '"weights_bias_correction_method"'),
             ({"subset_size": 300}, '"calibration_samples"'),
             ({"model_output": "x.onnx"}, "save"),
+            ({"quant_format": "QOperator"}, '"format"'),
             ({"weigths_n_bits": 4}, '"weights_n_bits"'),
         ]:
             with self.assertRaises(tersor.Error) as caught:
                 tersor.quantize(MODEL, samples, **given)
             self.assertIn(hint, caught.exception.hint)
             self.assertLess(len(caught.exception.hint), 120)
+        for call, hint in [
+            (lambda: tersor.run(MODEL, samples, thread=1), '"threads"'),
+            (lambda: tersor.variants(MODEL, modes=["q8"]), "only"),
+        ]:
+            with self.assertRaises(tersor.Error) as caught:
+                call()
+            self.assertIn(hint, caught.exception.hint)
 
     def test_keep_float_and_ignored_scope(self):
         samples = pictures()

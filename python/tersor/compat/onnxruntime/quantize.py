@@ -1,111 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts import from `onnxruntime.quantization`, with its arguments and defaults (those of version 1.32).
-
-    from tersor.compat.onnxruntime import CalibrationDataReader, QuantType, quantize_static
-
-Files are made by `tersor.quantize()` within what the arguments ask for; docs/python.md says what becomes of each. What has no
-counterpart here is named in one warning of the call. Neither onnxruntime nor onnx is needed.
-"""
+"""Configurations and what quantizes, as in `onnxruntime.quantization.quantize`."""
 
 from __future__ import annotations
 
-import abc
 import json
-import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import Enum
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from .. import _core
-from .._calls import convert
-from .._calls import quantize as _quantize
-from .._error import Error
-from .._given import open_model, outside
-from .._result import Result, Statistics
-
-__all__ = [
-    "CalibrationDataReader",
-    "CalibrationMethod",
-    "DynamicQuantConfig",
-    "QuantFormat",
-    "QuantType",
-    "StaticQuantConfig",
-    "quant_pre_process",
-    "quantize",
-    "quantize_dynamic",
-    "quantize_static",
-]
-
-
-class _Named(Enum):
-    def __str__(self) -> str:
-        return self.name
-
-    @classmethod
-    def from_string(cls, name: str) -> Any:
-        try:
-            return cls[name]
-        except KeyError:
-            raise ValueError(f"There is no {cls.__name__} {name!r}: {', '.join(one.name for one in cls)}.") from None
-
-
-class QuantType(_Named):
-    QInt8 = 0
-    QUInt8 = 1
-    QFLOAT8E4M3FN = 2
-    QInt16 = 3
-    QUInt16 = 4
-    QInt4 = 5
-    QUInt4 = 6
-
-    @property
-    def tensor_type(self) -> int:
-        """The number of the type in ONNX's TensorProto."""
-        return {"QInt8": 3, "QUInt8": 2, "QFLOAT8E4M3FN": 17, "QInt16": 5, "QUInt16": 4, "QInt4": 22, "QUInt4": 21}[self.name]
-
-
-class QuantFormat(_Named):
-    QOperator = 0
-    QDQ = 1
-
-
-class CalibrationMethod(Enum):
-    MinMax = 0
-    Entropy = 1
-    Percentile = 2
-    Distribution = 3
-
-
-class CalibrationDataReader(metaclass=abc.ABCMeta):
-    """Gives the inputs of a sample or a batch by name, until it gives None."""
-
-    @classmethod
-    def __subclasshook__(cls, subclass: type) -> Any:
-        return (hasattr(subclass, "get_next") and callable(subclass.get_next)) or NotImplemented
-
-    @abc.abstractmethod
-    def get_next(self) -> Optional[Mapping[str, Any]]:
-        raise NotImplementedError
-
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        return self
-
-    def __next__(self) -> Mapping[str, Any]:
-        result = self.get_next()
-        if result is None:
-            raise StopIteration
-        return result
-
-    def __len__(self) -> int:
-        raise NotImplementedError
-
-    def set_range(self, start_index: int, end_index: int) -> None:
-        raise NotImplementedError
-
-
-_Path = Union[str, "os.PathLike[str]"]
+from ... import _core
+from ..._calls import convert
+from ..._calls import quantize as _quantize
+from ..._error import Error
+from ..._given import Path_, open_model, outside
+from ..._result import Result, Statistics
+from .calibrate import CalibrationMethod
+from .quant_utils import QuantFormat, QuantType
 
 
 class _QuantConfig:
@@ -190,6 +101,69 @@ class DynamicQuantConfig(_QuantConfig):
             use_external_data_format=use_external_data_format,
         )
         self.extra_options = extra_options or {}
+
+
+def holds_weights_beside(model: Any) -> bool:
+    """Whether the model keeps weights in files of their own, so that the file made of it is to do so too."""
+    found: list[str] = []
+    open_model(model, found.append)
+    return bool(found)
+
+
+def get_qdq_config(
+    model_input: Any,
+    calibration_data_reader: Any,
+    calibrate_method: Any = CalibrationMethod.MinMax,
+    calibrate_args: Optional[Mapping[str, Any]] = None,
+    activation_type: Any = QuantType.QUInt8,
+    weight_type: Any = QuantType.QInt8,
+    activation_symmetric: bool = False,
+    weight_symmetric: Optional[bool] = None,
+    per_channel: bool = False,
+    reduce_range: bool = False,
+    keep_removable_activations: bool = False,
+    min_real_range: Optional[float] = None,
+    tensor_quant_overrides: Optional[Mapping[str, Any]] = None,
+    calibration_providers: Optional[Sequence[str]] = None,
+    op_types_to_quantize: Optional[Sequence[str]] = None,
+    nodes_to_exclude: Union[Sequence[str], Callable[[Any, Any], bool], None] = None,
+    extra_options: Optional[Mapping[str, Any]] = None,
+) -> StaticQuantConfig:
+    """For `quantize()`. A function as `nodes_to_exclude`, of the model and a node, needs the package onnx."""
+    if callable(nodes_to_exclude):
+        import onnx
+
+        model = model_input if isinstance(model_input, onnx.ModelProto) else onnx.load_model(model_input, load_external_data=False)
+        nodes_to_exclude = [node.name for node in model.graph.node if nodes_to_exclude(model, node)]
+    ranges = {
+        "CalibTensorRangeSymmetric": "symmetric",
+        "CalibMovingAverage": "moving_average",
+        "CalibMovingAverageConstant": "averaging_constant",
+        "CalibMaxIntermediateOutputs": "max_intermediate_outputs",
+        "CalibPercentile": "percentile",
+    }
+    asked = dict(calibrate_args or {})
+    return StaticQuantConfig(
+        calibration_data_reader,
+        calibrate_method=calibrate_method,
+        activation_type=activation_type,
+        weight_type=weight_type,
+        op_types_to_quantize=op_types_to_quantize,
+        nodes_to_exclude=nodes_to_exclude,
+        per_channel=per_channel,
+        reduce_range=reduce_range,
+        use_external_data_format=holds_weights_beside(model_input),
+        calibration_providers=calibration_providers,
+        extra_options={
+            "MinimumRealRange": min_real_range,
+            "QDQKeepRemovableActivations": keep_removable_activations,
+            "ActivationSymmetric": activation_symmetric,
+            "WeightSymmetric": weight_symmetric,
+            "TensorQuantOverrides": dict(tensor_quant_overrides or {}),
+            **{theirs: asked[name] for theirs, name in ranges.items() if name in asked},
+            **(extra_options or {}),
+        },
+    )
 
 
 _KERNELS = ("Conv", "ConvTranspose", "Gemm", "MatMul", "LSTM", "GRU", "RNN", "Gather")
@@ -310,17 +284,19 @@ def _choose_types(wishes: _Wishes, activation: str, weight: str, per_channel: bo
             wishes.config["activation_quantization_method"] = "SYMMETRIC"
     if wide:
         wishes.config["activation_n_bits"] = 16
-    by_itself = "qnn" if wide else "ort-cpu-s8s8" if signed else "ort-cpu-avx2" if reduce_range and not kernel else "ort-cpu"
+    by_itself = wishes.take("Platform")
+    if not by_itself:
+        by_itself = "qnn" if wide else "ort-cpu-s8s8" if signed else "ort-cpu-avx2" if reduce_range and not kernel else "ort-cpu"
     wishes.platform = _platform(by_itself, kernel, change, rules)
     wishes.config["weights_per_channel_threshold"] = bool(per_channel)
     is_symmetric = wishes.take("WeightSymmetric")
     if is_symmetric is None:
         is_symmetric = not weight.startswith("QU")
-    if not is_symmetric and not per_channel and not wide and not kernel:
+    if not is_symmetric and not per_channel and by_itself != "qnn" and not kernel:
         wishes.config["weights_quantization_method"] = "UNIFORM"
     elif not is_symmetric:
-        wishes.has_no("weights with a zero point", "where each channel has a scale, or bits are other than 8, they are symmetric")
-    if weight == "QUInt8" and not reduce_range:
+        wishes.has_no("weights with a zero point", "on QNN, with a scale for each channel, and of other than 8 bits they are symmetric")
+    if weight == "QUInt8" and not reduce_range and by_itself != "qnn":
         wishes.has_no(
             "weight_type=QUInt8", "the file has int8, of the same steps; for x64 without VNNI take reduce_range=True"
         )
@@ -411,7 +387,7 @@ def _samples_of(reader: Any, stride: Optional[int]) -> Iterator[Mapping[str, Any
         raise Error("invalid_samples", message, "calibration_data_reader", "One that was read before starts anew when it is made anew.")
 
 
-def _cached(path: Optional[_Path]) -> Optional[Statistics]:
+def _cached(path: Optional[Path_]) -> Optional[Statistics]:
     if path is None or not Path(path).exists():
         return None
     statistics = Statistics.load(path)
@@ -423,7 +399,7 @@ def _cached(path: Optional[_Path]) -> Optional[Statistics]:
 
 def quantize_static(
     model_input: Any,
-    model_output: _Path,
+    model_output: Path_,
     calibration_data_reader: Any = None,
     quant_format: Any = QuantFormat.QDQ,
     op_types_to_quantize: Optional[Sequence[str]] = None,
@@ -437,7 +413,7 @@ def quantize_static(
     calibrate_method: Any = CalibrationMethod.MinMax,
     calibration_providers: Optional[Sequence[str]] = None,
     extra_options: Optional[Mapping[str, Any]] = None,
-    calibration_cache_path: Optional[_Path] = None,
+    calibration_cache_path: Optional[Path_] = None,
 ) -> Result:
     """Writes a quantized model, and returns what `tersor.quantize()` does: its report says how exact the file is.
 
@@ -486,7 +462,7 @@ def quantize_static(
 
 def quantize_dynamic(
     model_input: Any,
-    model_output: _Path,
+    model_output: Path_,
     op_types_to_quantize: Optional[Sequence[str]] = None,
     per_channel: bool = False,
     reduce_range: bool = False,
@@ -527,7 +503,7 @@ def quantize_dynamic(
     return made
 
 
-def quantize(model_input: Any, model_output: _Path, quant_config: Any) -> Result:
+def quantize(model_input: Any, model_output: Path_, quant_config: Any) -> Result:
     """`quantize_static()` or `quantize_dynamic()`, by the class of the configuration."""
     arguments = dict(vars(quant_config)) if hasattr(quant_config, "__dict__") else {}
     if hasattr(quant_config, "calibration_data_reader"):
@@ -537,28 +513,3 @@ def quantize(model_input: Any, model_output: _Path, quant_config: Any) -> Result
         return quantize_dynamic(model_input, model_output, **arguments)
     message = f"A {type(quant_config).__name__} is no StaticQuantConfig and no DynamicQuantConfig."
     raise Error("invalid_config", message, "quant_config", "Few bits: tersor.quantize(platform='ort-matmul-nbits').")
-
-
-def quant_pre_process(
-    input_model: Any = None,
-    output_model_path: Optional[_Path] = None,
-    skip_optimization: bool = False,
-    skip_onnx_shape: bool = False,
-    skip_symbolic_shape: bool = False,
-    auto_merge: bool = False,
-    int_max: int = 2**31 - 1,
-    guess_output_rank: bool = False,
-    verbose: int = 0,
-    save_as_external_data: bool = False,
-    all_tensors_to_one_file: bool = False,
-    external_data_location: Optional[str] = None,
-    external_data_size_threshold: int = 1024,
-    **deprecated_kwargs: Any,
-) -> None:
-    """Writes the model as it is: folding, shapes and fusing are part of `quantize_static()` and `quantize_dynamic()`, which
-    need nothing beforehand. A model that cannot be read is an error here already."""
-    if input_model is None:
-        input_model = deprecated_kwargs.pop("input_model_path", None)
-    if input_model is None or output_model_path is None:
-        raise Error("invalid_argument", "quant_pre_process() needs input_model and output_model_path.", "arguments")
-    convert(input_model, output_model_path, external=save_as_external_data)
