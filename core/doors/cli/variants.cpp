@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// tersor variants MODEL.onnx [--data DATA] -o FOLDER: every file that the model may be shipped as, in one table.
+// tersor variants MODEL.onnx [--data DATA] -o FOLDER: every file that the model may be shipped as, in one table; or the
+// same of every model in a folder.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/names.h"
 #include "core/base/number_text.h"
@@ -21,7 +25,10 @@ namespace tersor::cli {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* kTable = "variants.json";
+constexpr std::string_view kModel = "model";  // what names of variants begin with
 
 struct VariantsOptions {
   std::string model, output;
@@ -43,45 +50,81 @@ std::string figures_text(const report::Comparison& found) {
   return cosine ? text + ", cosine " + formatted("%.4f", *cosine) : text;
 }
 
-void print_row(const Variant& row, bool verbose) {
+void print_row(const Variant& row, int width, bool verbose) {
+  print("%-7s %-*s", row.dtype.c_str(), width, row.file.c_str());
   if (row.refused) {
-    print("%-6s %-22s not made: %s\n", row.dtype.c_str(), row.file.c_str(), row.refused->message.c_str());
+    print(" not made: %s\n", row.refused->message.c_str());
     return;
   }
-  print("%-6s %-22s %10s", row.dtype.c_str(), row.file.c_str(), size_text(*row.size_bytes).c_str());
+  print(" %10s", size_text(*row.size_bytes).c_str());
   if (row.comparison) print("  %s", figures_text(*row.comparison).c_str());
   if (row.time) print(", %.2f times as fast (forecast)", row.time->times_as_fast);
   if (row.verdict) print(": %s", std::string(enum_word(row.verdict->usability)).c_str());
   print("\n");
-  if (!row.notes.empty() && !verbose) print("       %zu nodes keep float32; --verbose names them\n", row.notes.size());
+  if (!row.notes.empty() && !verbose) print("        %zu nodes keep float32; --verbose names them\n", row.notes.size());
   if (!verbose) return;
-  if (row.verdict) print("       %s\n", row.verdict->reason.c_str());
-  for (const std::string& note : row.notes) print("       %s\n", note.c_str());
+  if (row.verdict) print("        %s\n", row.verdict->reason.c_str());
+  for (const std::string& note : row.notes) print("        %s\n", note.c_str());
 }
 
-void make(const VariantsOptions& options) {
-  ModelFile file = open_model(options.model);
+/// Whether a file is one that this command has written: its name ends as that of a variant does.
+bool is_variant(const std::string& stem) {
+  return std::ranges::any_of(variant_kinds(), [&](const VariantKind& kind) {
+    const std::string end = fs::path(kind.file).stem().string().substr(kModel.size());  // "_fp16"
+    return !end.empty() && stem.ends_with(end);
+  });
+}
+
+/// The file itself; of a folder the models that lie in it, without their variants, by name.
+std::vector<std::string> models_of(const std::string& given) {
+  std::error_code none;
+  if (!fs::is_directory(given, none)) return {given};
+  std::vector<std::string> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(given, none))
+    if (entry.path().extension() == ".onnx" && !is_variant(entry.path().stem().string()))
+      found.push_back(entry.path().string());
+  if (found.empty())
+    throw Error(ErrorCode::kIo, "No .onnx file lies in the folder.", given,
+                "Name a model, or the folder that holds models; folders in it are not searched.");
+  std::ranges::sort(found);
+  return found;
+}
+
+/// Makes the files of one model, whose names begin with `stem`; returns its table.
+Json make(const VariantsOptions& options, const std::string& path, const std::string& stem) {
+  ModelFile file = open_model(path);
   VariantRequest request{std::make_shared<const OpenedModel>(opened_model(std::move(file))), nullptr,
                          options.data.limit, options.names};
-  if (!options.data.data.empty())
-    request.data = open_data(options.data, request.opened->model, options.json);
-  else if (!options.json)
-    print("Without --data: weights alone are in integers, float16 is chosen without values, and nothing is judged.\n");
-  std::error_code none;
-  std::filesystem::create_directories(options.output, none);
-  const std::filesystem::path folder(options.output);
+  if (!options.data.data.empty()) request.data = open_data(options.data, request.opened->model, options.json);
   Json rows = Json::array();
   if (request.data && !options.json && !variant_samples(request.data->size(), request.calibrate).held_aside)
     print("All samples calibrate, so that the same judge: give more of them, or a lower --limit.\n");
   VariantMaker maker(std::move(request));
-  while (const auto made = maker.next(options.workforce)) {
-    if (!made->row.refused) write_file((folder / made->row.file).string(), made->bytes);
+  while (auto made = maker.next(options.workforce)) {
+    made->row.file.replace(0, kModel.size(), stem);
+    if (!made->row.refused) write_file((fs::path(options.output) / made->row.file).string(), made->bytes);
     rows.push_back(to_json(made->row));
-    if (!options.json) print_row(made->row, options.verbose);
+    if (!options.json) print_row(made->row, static_cast<int>(stem.size()) + 17, options.verbose);
   }
-  const Json table{{"model", file_name(options.model)}, {"variants", rows}};
-  write_files({{(folder / kTable).string(), bytes_of(to_text(table) + "\n")}});
-  if (options.json) print("%s\n", to_text(table).c_str());
+  return {{"model", file_name(path)}, {"variants", rows}};
+}
+
+void make_all(VariantsOptions options) {
+  const std::vector<std::string> models = models_of(options.model);
+  const bool is_folder = models.front() != options.model;
+  if (options.data.data.empty() && !options.json)
+    print("Without --data: weights alone are in integers, float16 is chosen without values, and nothing is judged.\n");
+  std::error_code none;
+  fs::create_directories(options.output, none);
+  if (is_folder && fs::equivalent(options.model, options.output, none)) std::erase(options.names, "fp32");  // they stay
+  Json tables = Json::array();
+  for (const std::string& path : models) {
+    if (is_folder && !options.json) print("%s\n", file_name(path).c_str());
+    tables.push_back(make(options, path, is_folder ? fs::path(path).stem().string() : std::string(kModel)));
+  }
+  const std::string text = to_text(is_folder ? tables : tables.at(0));
+  write_files({{(fs::path(options.output) / kTable).string(), bytes_of(text + "\n")}});
+  if (options.json) print("%s\n", text.c_str());
 }
 
 }  // namespace
@@ -91,10 +134,9 @@ void add_variants(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "variants", "Every file that the model may be shipped as, float16 to 4 bits, each with what it costs");
   command->footer(
-      "Examples:\n  tersor variants model.onnx --data samples/ -o onnx/\n  tersor variants model.onnx --only fp16,q4 "
-      "-o "
-      "onnx/");
-  command->add_option("MODEL", options->model, "A float ONNX model")->required();
+      "Examples:\n  tersor variants model.onnx --data samples/ -o onnx/\n"
+      "  tersor variants onnx/ --modes fp16 q8 q4 q4f16 -o onnx/");
+  command->add_option("MODEL", options->model, "A float ONNX model, or a folder of such: their variants are named after them")->required();
   command
       ->add_option("-o,--output", options->output,
                    "The folder for the files, named as transformers.js looks for them, and variants.json")
@@ -103,13 +145,13 @@ void add_variants(CLI::App& program) {
   command->get_option("--data")->required(false);
   command->get_option("--limit")->description(
       "Calibrate on at most this many samples, spread evenly; default 0: 128, and at most half");
-  command->add_option("--only", options->names, "Of " + joined(variant_names()) + ": those to make; default: all")
+  command->add_option("--only,--modes", options->names, "Of " + joined(variant_names()) + ": those to make; default: all")
       ->delimiter(',')
       ->check(CLI::IsMember(variant_names()));
   add_threads(*command, options->workforce.threads);
   command->add_flag("--verbose", options->verbose, "Name every node that keeps float32, and why");
   command->add_flag("--json", options->json, "Print variants.json");
-  command->callback([options] { make(*options); });
+  command->callback([options] { make_all(*options); });
 }
 
 }  // namespace tersor::cli
