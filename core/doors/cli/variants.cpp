@@ -136,7 +136,10 @@ void add_variants(CLI::App& program) {
   command->footer(
       "Examples:\n  tersor variants model.onnx --data samples/ -o onnx/\n"
       "  tersor variants onnx/ --modes fp16 q8 q4 q4f16 -o onnx/");
-  command->add_option("MODEL", options->model, "A float ONNX model, or a folder of such: their variants are named after them")->required();
+  command
+      ->add_option("MODEL", options->model,
+                   "A float ONNX model, or a folder of such: their variants are named after them")
+      ->required();
   command
       ->add_option("-o,--output", options->output,
                    "The folder for the files, named as transformers.js looks for them, and variants.json")
@@ -145,7 +148,8 @@ void add_variants(CLI::App& program) {
   command->get_option("--data")->required(false);
   command->get_option("--limit")->description(
       "Calibrate on at most this many samples, spread evenly; default 0: 128, and at most half");
-  command->add_option("--only,--modes", options->names, "Of " + joined(variant_names()) + ": those to make; default: all")
+  command
+      ->add_option("--only,--modes", options->names, "Of " + joined(variant_names()) + ": those to make; default: all")
       ->delimiter(',')
       ->check(CLI::IsMember(variant_names()));
   add_threads(*command, options->workforce.threads);
