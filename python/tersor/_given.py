@@ -33,7 +33,7 @@ Array = Any
 Path_ = Union[str, "os.PathLike[str]"]
 Model = Union[Path_, bytes, bytearray, memoryview, Any]
 """The path of an ONNX file, its bytes, an open file, an `onnx.ModelProto`, an `onnx_ir.Model`, or the `ONNXProgram` that PyTorch
-exports."""
+exports; or a pair of such and its files of weights, `{"model.onnx.data": bytes}`, or their folder."""
 
 Samples = Union[Path_, Sequence[Path_], Array, Mapping[str, Array], Iterable[Any]]
 """An array with a leading axis of samples; arrays by input name; something to iterate over that gives samples or
@@ -54,6 +54,9 @@ def open_model(model: Model, beside: Callable[[str], None] | None = None) -> _co
 
 def model_parts(model: Model, beside: Callable[[str], None] | None = None) -> tuple[Any, str, Callable[[str], Any]]:
     """Bytes, name, and what gives the bytes of a file that holds weights."""
+    if isinstance(model, tuple) and len(model) == 2:
+        held, files = model
+        return (*model_parts(held)[:2], _weights_given(files))
     if _is_path(model):
         path = Path(model)
 
@@ -105,7 +108,18 @@ def _weights(folder: Path, location: str) -> bytes:
 
 
 def _no_weights(location: str) -> bytes:
-    raise Error("io", f'The file "{location}" that holds weights of the model is not here.', location, "Give a path.")
+    message = f'The file "{location}" that holds weights of the model is not here.'
+    raise Error("io", message, location, f"Give the model's path, or (model, {{{location!r}: its bytes}}).")
+
+
+def _weights_given(files: Any) -> Callable[[str], Any]:
+    """Of a model's files of weights by name, or of the folder that they lie in."""
+    if _is_path(files):
+        return lambda location: _weights(Path(files), location)
+    if not isinstance(files, Mapping):
+        message = f"A {type(files).__name__} does not say where the weights of the model are."
+        raise Error("invalid_argument", message, "model[1]", "Give bytes by the names of files, or a folder.")
+    return lambda location: files[location] if location in files else _no_weights(location)
 
 
 def array_of(value: Array, place: str) -> numpy.ndarray:
@@ -326,6 +340,12 @@ def open_samples(
 
 
 def _opened_samples(model: _core.OpenModel, samples: Samples, described: str) -> tuple[_core.OpenData, Any]:
+    if callable(getattr(samples, "read", None)):  # an open file
+        content = samples.read()
+        kind = ".npy" if content[:6] == b"\x93NUMPY" else ".npz" if content[:2] == b"PK" else ""
+        name = getattr(samples, "name", "")
+        path = os.path.basename(name) if isinstance(name, str) and not kind else f"samples{kind}"
+        return _core.open_files(model, [(path, [content])], described), None
     if _is_path(samples):
         return _core.open_paths(model, [os.fspath(samples)], described), None
     if isinstance(samples, (list, tuple)) and samples and all(_is_path(one) for one in samples):

@@ -38,6 +38,9 @@ class Samples(unittest.TestCase):
     def test_batches_in_lists_as_loaders_and_converters_give_them(self):
         self.same([[self.samples[k : k + 5]] for k in range(0, 12, 5)])
         self.same([[one] for one in self.samples])
+        file = io.BytesIO()
+        numpy.save(file, self.samples)
+        self.same(io.BytesIO(file.getvalue()))
 
         def representative_dataset():
             for one in self.samples:
@@ -324,6 +327,11 @@ class Commands(unittest.TestCase):
             self.assertGreater(Path(folder, "newer.onnx.data").stat().st_size, 50000)
             samples = pictures(2)
             self.assertTrue(numpy.array_equal(tersor.run(out, samples)["scores"], tersor.run(MODEL, samples)["scores"]))
+            location, whole = f"{out.name}.data", tersor.run(out, pictures(2))["scores"]
+            for beside in ({location: Path(f"{out}.data").read_bytes()}, out.parent):
+                self.assertTrue(numpy.array_equal(tersor.run((out.read_bytes(), beside), pictures(2))["scores"], whole))
+            with self.assertRaisesRegex(tersor.Error, "its bytes"):
+                tersor.inspect((out.read_bytes(), {}))
         with self.assertRaisesRegex(tersor.Error, "external"):
             tersor.convert(MODEL, external=True)
 
