@@ -77,6 +77,13 @@ test("Vite's development server", async () => {
   }
 });
 
+test('a worker as Vite up to 7 builds it, by Rollup: a file that ends in itself', async () => {
+  const { rollup } = require('rollup');
+  const built = await rollup({ input: path.join(installed.place, 'dist/worker.js'), onwarn: () => undefined });
+  const { output } = await built.generate({ format: 'iife' });
+  expect(output).toHaveLength(1);
+});
+
 test('webpack', async () => {
   const webpack = require('webpack');
   const stats = await new Promise((resolve, reject) =>

@@ -4,6 +4,7 @@
 // of an error; here errors become exceptions.
 
 import { TersorError } from './error.js';
+import makeLight from './tersor-light.js';
 import makeWhole from './tersor.js';
 import type { ReadBytes } from './packed.js';
 import type { CoreCalls, SentSample } from './protocol.js';
@@ -131,8 +132,9 @@ export function jsonOf<T>(answer: Answer<string>): T {
 
 /** `light`: the module is tersor-light.wasm, which has no trainable quantizers. */
 export async function instantiate(module: WebAssembly.Module, light: boolean): Promise<Core> {
-  // Each file is read by the loader that was written with it. Service workers import nothing once they run.
-  const makeModule = light ? (await import('./tersor-light.js')).default : makeWhole;
+  // Each file is read by the loader that was written with it. Service workers import nothing once they run, and Vite up to 7 builds no
+  // worker that imports a file later on.
+  const makeModule = light ? makeLight : makeWhole;
   return new Promise((resolve, reject) => {
     makeModule({
       instantiateWasm(imports, done) {

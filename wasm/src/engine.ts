@@ -214,7 +214,10 @@ export class Tersor implements types.Tersor {
     return answered('readPlatform', () => jsonOf(this.#core.readPlatform(text)));
   }
 
-  async readSettings(file: Blob | string, options: types.ReadSettingsOptions = {}): Promise<types.SettingsFile> {
+  async readSettings(
+    file: types.HostBlob | string,
+    options: types.ReadSettingsOptions = {},
+  ): Promise<types.SettingsFile> {
     checkOptions('readSettings', options);
     const { signal, name = 'settings', model } = options;
     signal?.throwIfAborted();

@@ -11,7 +11,7 @@ export class TersorError extends Error implements TersorErrorFields {
 
   constructor(
     fields: Pick<TersorErrorFields, 'code' | 'message'> & Partial<TersorErrorFields>,
-    options?: ErrorOptions,
+    options?: { cause?: unknown },
   ) {
     super(fields.message, options);
     this.code = fields.code;

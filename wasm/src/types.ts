@@ -16,6 +16,7 @@ export type {
 } from './quantization_config.js';
 export type * from './requirements.js';
 export type * from './types/errors.js';
+export type * from './types/host.js';
 export type * from './types/progress.js';
 export type * from './types/samples.js';
 export type * from './types/model.js';

@@ -2,6 +2,7 @@
 //
 // The classes of the package, and the options of their methods.
 
+import type { HostAbortSignal, HostBlob, HostFile, HostURL } from './host.js';
 import type { QuantizationConfig } from '../quantization_config.js';
 import type { FrameworkInfo, TargetPlatformCapabilities } from '../requirements.js';
 import type { Diagnostic } from './errors.js';
@@ -55,18 +56,18 @@ export interface TersorOptions {
    * Default false. In a bundle, what `tersor/light` exports, which brings that file along; true where the package lies as it is.
    * `wasmBinary` is of the file that is begun with.
    */
-  readonly light?: boolean | URL | undefined;
+  readonly light?: boolean | HostURL | undefined;
   /** Where the package's files lie: 'tersor.wasm', 'tersor-light.wasm' and 'worker.js' to address. */
-  readonly locateFile?: ((name: string) => string | URL) | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly locateFile?: ((name: string) => string | HostURL) | undefined;
+  readonly signal?: HostAbortSignal | undefined;
 }
 
 /** A text is an address; in Node a path, too. */
-export type ModelSource = Uint8Array | ArrayBuffer | Blob | File | URL | string;
+export type ModelSource = Uint8Array | ArrayBuffer | HostBlob | HostFile | HostURL | string;
 
 export interface OpenOptions extends CallOptions {
   /** Files that the model names for its weights: name to content. */
-  readonly externalData?: ReadonlyMap<string, Uint8Array | Blob> | undefined;
+  readonly externalData?: ReadonlyMap<string, Uint8Array | HostBlob> | undefined;
 }
 
 export interface CoverageOptions extends CallOptions {
@@ -95,7 +96,7 @@ export interface CalibrateOptions extends SampleOptions, CoverageOptions {
    * Aborting it ends a training (`gradient_ptq_config`) early: the call goes on with the best that was found, and its recipe
    * says after how many steps. Does nothing elsewhere.
    */
-  readonly stop?: AbortSignal | undefined;
+  readonly stop?: HostAbortSignal | undefined;
   readonly selection?: Selection | undefined;
   /** Of all samples; a training whose `label_weight` is above 0 learns from them, nothing else looks at them. */
   readonly labels?: Labels | undefined;
@@ -272,7 +273,7 @@ export interface ReadSettingsOptions {
   readonly name?: string | undefined;
   /** What a description of pictures leaves open follows from this model's input. */
   readonly model?: Model | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: HostAbortSignal | undefined;
 }
 
 /** A recipe or a platform, checked and written out in full. */
@@ -294,7 +295,7 @@ export interface Tersor {
    * A recipe or a platform file, read by a worker, whatever its size. Rejects with an error that lists every fault, each with
    * its path.
    */
-  readSettings(file: Blob | string, options?: ReadSettingsOptions): Promise<SettingsFile>;
+  readSettings(file: HostBlob | string, options?: ReadSettingsOptions): Promise<SettingsFile>;
   /** The complete configuration: the fields given, defaults for the rest. Throws for an unknown field or a value of the wrong type. */
   quantizationConfig(fields?: QuantizationConfig, preset?: Preset): QuantizationConfig;
   /** The fields of QuantizationConfig in the document's order. */

@@ -2,6 +2,8 @@
 //
 // What is said while work goes on, and how it is stopped.
 
+import type { HostAbortSignal } from './host.js';
+
 /** Stages in the order in which a whole job meets them. */
 export type Stage =
   | 'open' // read, validate and prepare the model
@@ -64,6 +66,6 @@ export interface CallOptions {
    * Aborting rejects the call with the signal's reason (an `AbortError`) at once; the workers stop at the next sample and
    * take the next call without being started anew.
    */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: HostAbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }

@@ -2,6 +2,7 @@
 //
 // Samples, labels and preprocessing: what is given, and what is known of them.
 
+import type { HostBlob, HostFile } from './host.js';
 import type { TersorErrorFields } from './errors.js';
 
 export type TypedArray =
@@ -46,11 +47,11 @@ export interface ImageSample {
  */
 export interface SampleFile {
   readonly path: string;
-  readonly data: Blob | Uint8Array | ArrayBuffer;
+  readonly data: HostBlob | Uint8Array | ArrayBuffer;
 }
 
 /** A file, one without a name, pixels; in Node also the path of a file. */
-export type FileLike = SampleFile | Blob | ImageSample | string;
+export type FileLike = SampleFile | HostBlob | ImageSample | string;
 
 /**
  * Files are sorted bytewise by path (UTF-8) before anything is counted; what has no name keeps its place among its like. Tensor
@@ -80,7 +81,7 @@ export interface Selection {
  * `labels.txt` among the files names classes in order), one number per sample in order, a label file (.npy, CSV `sample,label`, or
  * one per line), or none.
  */
-export type Labels = 'folders' | ArrayLike<number> | SampleFile | File | null;
+export type Labels = 'folders' | ArrayLike<number> | SampleFile | HostFile | null;
 
 export type PreprocessingPreset = 'imagenet' | 'unit' | 'signed' | 'raw';
 
