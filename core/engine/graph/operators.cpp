@@ -198,6 +198,8 @@ constexpr Operator kOperators[] = {
     {"Shrink", 9, kSameShape, kSameType, "bias lambd", kFunction},
     {"Sigmoid", 1, kSameShape, kSameType, "", kActivation},
     {"Sign", 9, kSameShape, kSameType, "", kFunction},
+    // ONNX Runtime's own RMSNormalization, which its optimizer and exporters write without a domain.
+    {"SimplifiedLayerNormalization", 1, kSameShape, kTypeOfSecond, "axis epsilon stash_type"},
     {"Sin", 7, kSameShape, kSameType, "", kFunction},
     {"Sinh", 9, kSameShape, kSameType, "", kFunction},
     {"Size", 1, kScalar, kInt64},

@@ -54,7 +54,9 @@ DType own_type(const Node& node, size_t k, const std::function<DType(size_t)>& i
 
 /// Of operators that runtimes add and that exporters and we write.
 DType microsoft_type(const Node& node, const std::function<DType(size_t)>& input) {
-  for (const char* keeps : {"BiasGelu", "FastGelu", "Gelu", "MatMulNBits", "QuickGelu"})
+  for (const char* keeps :
+       {"BiasGelu", "FastGelu", "Gelu", "GroupQueryAttention", "MatMulNBits", "MultiHeadAttention", "QuickGelu",
+        "RotaryEmbedding", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization"})
     if (node.op_type == keeps) return input(0);
   return node.op_type == "GatherBlockQuantized" ? input(2) : DType::kUndefined;
 }

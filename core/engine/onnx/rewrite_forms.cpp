@@ -2,6 +2,7 @@
 #include "core/onnx/rewrite_forms.h"
 
 #include "core/onnx/convert_opset.h"
+#include "core/onnx/form_rewriter.h"
 #include "core/onnx/integer_edges.h"
 
 namespace tersor::onnx {
@@ -14,6 +15,7 @@ void rewrite_forms(Model& model) {
   widen_floats(model);
   rewrite_sequences(model);
   rewrite_ml_operators(model);
+  rewrite_microsoft_operators(model);
 }
 
 }  // namespace tersor::onnx

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "core/onnx/facts.h"
+#include "core/onnx/form_rewriter.h"
 #include "core/onnx/rewrite_forms.h"
 
 namespace tersor::onnx {
@@ -11,9 +11,9 @@ namespace {
 constexpr const char* kMlDomain = "ai.onnx.ml";
 
 /// Formulas: ONNX's Operators-ml.md; a row of zeros and the ranks of ArrayFeatureExtractor as in ONNX Runtime.
-class MlRewriter {
+class MlRewriter : FormRewriter {
  public:
-  explicit MlRewriter(Model& model) : graph_(model.graph), opset_(model.opset()) {}
+  explicit MlRewriter(Model& model) : FormRewriter(model.graph, model.opset(), {}) {}
 
   void run() {
     facts_.enter(graph_);
@@ -100,39 +100,6 @@ class MlRewriter {
     cast.attributes["to"] = static_cast<int64_t>(DType::kFloat32);
     return append(node, std::move(cast));
   }
-
-  Node made(const Node& of, const char* type) const {
-    Node node;
-    node.op_type = type;
-    node.name = graph_.label_of(of) + "_" + type;
-    return node;
-  }
-
-  ValueId step(const Node& of, const char* type, std::vector<ValueId> inputs) {
-    Node node = made(of, type);
-    node.inputs = std::move(inputs);
-    return append(of, std::move(node));
-  }
-
-  ValueId append(const Node& of, Node node) {
-    const ValueId output = graph_.add_unique_value(graph_.label_of(of) + "_" + node.op_type);
-    node.outputs = {output};
-    facts_.pass(graph_, node);
-    graph_.append(std::move(node));
-    return output;
-  }
-
-  static void become(Node& node, const char* type, std::vector<ValueId> inputs) {
-    std::erase_if(inputs, [](ValueId id) { return !id.valid(); });
-    node.op_type = type;
-    node.domain.clear();
-    node.inputs = std::move(inputs);
-    node.attributes = {};
-  }
-
-  Graph& graph_;
-  const int64_t opset_;
-  Facts facts_;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "core/kernels/transcendental.h"
 #include "core/ops/families.h"
 #include "core/ops/indices.h"
+#include "core/ops/microsoft.h"
 
 namespace tersor::ops {
 
@@ -44,6 +45,14 @@ class Attention : public Kernel {
     if (window_.left < -1 || window_.right < -1) invalid("A window is smaller than -1.");
     if (!(softcap_ >= 0)) invalid("The attribute softcap is " + std::to_string(softcap_) + ".");
     if (setup.has_input(4) != setup.has_input(5)) invalid("The inputs past_key and past_value must come together.");
+  }
+  explicit Attention(const AttentionForm& form)
+      : q_heads_(form.q_heads),
+        kv_heads_(form.kv_heads),
+        softcap_(form.softcap),
+        shown_(Shown::kProduct),
+        window_{form.causal, form.left_window} {
+    if (form.scale != 0) scale_ = form.scale;
   }
 
   std::vector<TensorType> infer(std::span<const Input> inputs) const override {
@@ -225,6 +234,10 @@ AttentionSizes AttentionSizes::of(std::span<const Input> inputs, int64_t q_heads
               ", which do not fit the other inputs.");
   }
   return s;
+}
+
+std::unique_ptr<const Kernel> make_attention(const AttentionForm& form) {
+  return std::make_unique<Attention>(form);
 }
 
 std::vector<Op> attention_ops() {

@@ -11,8 +11,9 @@ namespace tersor::ops {
 std::vector<Op> attention_ops();
 std::vector<Op> audio_table_ops();  // HannWindow, HammingWindow, BlackmanWindow, MelWeightMatrix
 std::vector<Op> batch_norm_ops();
-std::vector<Op> binary_ops();  // arithmetic, comparison and logic of two inputs; Max, Min, Sum, Mean of many
-std::vector<Op> cast_ops();    // Cast, CastLike
+std::vector<Op> biased_gelu_ops();  // Gelu, BiasGelu, FastGelu, QuickGelu of com.microsoft
+std::vector<Op> binary_ops();       // arithmetic, comparison and logic of two inputs; Max, Min, Sum, Mean of many
+std::vector<Op> cast_ops();         // Cast, CastLike
 std::vector<Op> center_crop_pad_ops();
 std::vector<Op> channel_norm_ops();  // Instance-, Group-, MeanVariance- and LpNormalization, LRN
 std::vector<Op> clamp_ops();         // Relu, Clip
@@ -26,12 +27,14 @@ std::vector<Op> diagonal_ops();  // Trilu, EyeLike
 std::vector<Op> einsum_ops();
 std::vector<Op> expand_ops();  // Expand, Tile, Where
 std::vector<Op> gather_ops();  // Gather, GatherElements, GatherND
+std::vector<Op> group_query_attention_ops();
 std::vector<Op> gru_ops();
-std::vector<Op> layer_norm_ops();        // LayerNormalization, RMSNormalization
+std::vector<Op> layer_norm_ops();  // LayerNormalization, RMSNormalization, those of com.microsoft with a sum before
 std::vector<Op> linear_attention_ops();  // LinearAttention, CausalConvWithState, SwiGLU
 std::vector<Op> lp_pool_ops();           // LpPool, GlobalLpPool
 std::vector<Op> lstm_ops();
 std::vector<Op> matmul_ops();  // Gemm, MatMul
+std::vector<Op> multi_head_attention_ops();
 std::vector<Op> non_max_suppression_ops();
 std::vector<Op> one_hot_ops();
 std::vector<Op> pad_ops();
