@@ -69,9 +69,10 @@ void print_row(const Variant& row, int width, bool verbose) {
 
 /// Whether a file is one that this command has written: its name ends as that of a variant does.
 bool is_variant(const std::string& stem) {
-  return std::ranges::any_of(variant_kinds(), [&](const VariantKind& kind) {
-    const std::string end = fs::path(kind.file).stem().string().substr(kModel.size());  // "_fp16"
-    return !end.empty() && stem.ends_with(end);
+  const auto& kinds = variant_kinds();
+  return std::any_of(kinds.begin(), kinds.end(), [&](const VariantKind& kind) {
+    const std::string tail = fs::path(kind.file).stem().string().substr(kModel.size());  // "_fp16"
+    return !tail.empty() && stem.ends_with(tail);
   });
 }
 
@@ -86,7 +87,7 @@ std::vector<std::string> models_of(const std::string& given) {
   if (found.empty())
     throw Error(ErrorCode::kIo, "No .onnx file lies in the folder.", given,
                 "Name a model, or the folder that holds models; folders in it are not searched.");
-  std::ranges::sort(found);
+  std::sort(found.begin(), found.end());
   return found;
 }
 
