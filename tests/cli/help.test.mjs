@@ -55,7 +55,9 @@ test('help for a command is what its --help prints, and a wrong name is wrong us
 const optionsOf = (command) => {
   const [, text] = run(command, '--help').stdout.split(/^Options:\n/m);
   const joined = text.replace(/\n {20,}(?=\S)/g, ' ');
-  return [...joined.matchAll(/^ +(?:-\w,)?--([a-z-]+)(.*)$/gm)].map(([, name, rest]) => ({ name, rest }));
+  return [...joined.matchAll(/^ +(?:-\w,)?--([a-z-]+(?:,--[a-z-]+)*)(.*)$/gm)].flatMap(([, names, rest]) =>
+    names.split(',--').map((name) => ({ name, rest })),
+  );
 };
 
 test.each(commands)('%s: every number has its default, and two examples show options that are there', (command) => {
