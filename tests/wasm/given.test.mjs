@@ -4,6 +4,7 @@
 // that costs no worker.
 import { readFileSync, writeFileSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { deflateSync, crc32 } from 'node:zlib';
 import { Tensor } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -156,6 +157,15 @@ test('a model by path, relative path, address and view', async () => {
     expect(opened.info).toEqual(model.info);
     opened.close();
   }
+});
+
+test('bytes of another context, as of a frame, Electron or Jest', async () => {
+  const foreign = (bytes) => runInNewContext('new Uint8Array(given)', { given: [...bytes] });
+  expect(foreign([1]) instanceof Uint8Array).toBe(false);
+  const opened = await tersor.open(foreign(smallProduct()));
+  const table = new TextEncoder().encode('a,b,c,d\n1,2,3,4\n2,3,4,5\n');
+  const [own, other] = [table, foreign(table).buffer].map((data) => [{ path: 'x.csv', data }]);
+  expect((await made(opened, other)).bytes).toBe((await made(product, own)).bytes);
 });
 
 describe("callers' errors", () => {

@@ -2,7 +2,7 @@
 
 import { instantiate, jsonOf, valueOf, type Core } from './core.js';
 import { sentence, TersorError } from './error.js';
-import { compileAt, coreCount, isNode, nodeModule, readUrl } from './host.js';
+import { compileAt, coreCount, isNode, nodeModule, ownBytes, readUrl } from './host.js';
 import { abortable } from './job.js';
 import { OpenModel } from './model.js';
 import { ModelFile, type Context } from './model_file.js';
@@ -117,8 +117,8 @@ async function content(given: types.ModelSource, signal: AbortSignal | undefined
     }
   }
   if (source instanceof Blob) return { path: source instanceof File ? source.name : 'model.onnx', data: source };
-  if (source instanceof Uint8Array) return { path: 'model.onnx', data: source };
-  if (source instanceof ArrayBuffer) return { path: 'model.onnx', data: new Uint8Array(source) };
+  const bytes = ownBytes(source);
+  if (bytes) return { path: 'model.onnx', data: bytes };
   throw new TersorError({
     code: 'invalid_argument',
     message: 'open() takes bytes, a Blob, a File, a URL or, in Node, a path.',

@@ -3,7 +3,7 @@
 // What callers give as samples, in one of the two forms that go on from here: a list of files with names, or tensors one by one.
 
 import { TersorError } from './error.js';
-import { isNode, nodeModule } from './host.js';
+import { isNode, nodeModule, ownBytes } from './host.js';
 import { pngOf } from './png.js';
 import type { ImageSample, SampleFile as AnyFile, Samples, TensorSample } from './types.js';
 
@@ -103,7 +103,8 @@ async function asFile(value: unknown, index: number): Promise<SampleFile | File>
   }
   if (isImage(value)) return { path: numbered(index, '.png'), data: await pngOf(value, place) };
   const { path, data } = (isObject(value) ? value : {}) as { path?: unknown; data?: unknown };
-  if (typeof path === 'string' && data instanceof ArrayBuffer) return { path, data: new Uint8Array(data) };
+  const bytes = ownBytes(data);
+  if (typeof path === 'string' && bytes) return { path, data: bytes };
   if (typeof path === 'string') throw wrong(`The data of "${path}" is neither bytes nor a Blob.`, `${place}.data`);
   throw wrong('This is no file, though the first sample is one.', place, 'Give files, or tensors, but not both.');
 }

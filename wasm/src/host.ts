@@ -14,6 +14,15 @@ export function nodeModule<T>(name: string): Promise<T> {
   return import(/* @vite-ignore */ /* webpackIgnore: true */ `node:${name}`) as Promise<T>;
 }
 
+/** Bytes as this realm has them: those of another (a frame, a context of Node's vm, Electron, Jest) are no instance of our classes. */
+export function ownBytes(value: unknown): Uint8Array | null {
+  if (value instanceof Uint8Array) return value;
+  const kind = Object.prototype.toString.call(value);
+  if (kind === '[object ArrayBuffer]') return new Uint8Array(value as ArrayBuffer);
+  if (kind !== '[object Uint8Array]' || !ArrayBuffer.isView(value)) return null;
+  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+}
+
 /** The bytes at an address: over the network, or from the disk in Node. */
 export async function readUrl(url: URL): Promise<Blob> {
   if (isNode && url.protocol === 'file:') {
