@@ -32,7 +32,7 @@ struct Small {
 
   explicit Small(int64_t opset = 13, DType dtype = DType::kFloat32, std::vector<Dim> dims = {{2, {}}, {6, {}}}) {
     model.ir_version = 8;
-    model.opset_imports = {{"", opset}, {"ai.onnx.ml", 2}};
+    model.opset_imports = {{"", opset}, {"ai.onnx.ml", 2}, {"com.microsoft", 1}};
     graph.name = "g";
     graph.inputs = {graph.add_value("x", dtype, std::move(dims))};
   }
@@ -196,4 +196,30 @@ TEST_CASE("arithmetic of ai.onnx.ml becomes ONNX's own") {
   classes.node("ArgMax", {"x"}, "k", with({{"axis", int64_t{1}}}));
   classes.node("ArrayFeatureExtractor", {"names", "k"}, "y", {}, "ai.onnx.ml").output("y");
   REQUIRE(classes.rewritten() == "ArgMax Reshape Gather Reshape");
+}
+
+TEST_CASE("operators of com.microsoft that hold weights are taken apart") {
+  const Tensor weights = Tensor::of<float>({6, 6}, std::vector<float>(36));
+  Small product;
+  product.constant("w", weights);
+  product
+      .node("FusedMatMul", {"x", "w"}, "y", with({{"transB", int64_t{1}}, {"transA", int64_t{1}}, {"alpha", 0.5f}}),
+            "com.microsoft")
+      .output("y");
+  REQUIRE(product.rewritten() == "Transpose Transpose MatMul Mul");
+  Small unknown;
+  unknown.constant("w", weights).node("Zap", {"x"}, "a", {}, "com.microsoft");
+  unknown.node("FusedMatMul", {"a", "w"}, "y", with({{"transA", int64_t{1}}}), "com.microsoft").output("y");
+  REQUIRE(unknown.rewritten() == "Zap Einsum");
+  Small attention;
+  attention.constant("w", weights);
+  attention.node("Attention", {"x", "w"}, "y", with({{"num_heads", int64_t{1}}}), "com.microsoft").output("y");
+  REQUIRE(attention.rewritten() == "MatMul Split MultiHeadAttention");
+  // Kept as it is, and refused by name where it is run.
+  Small turned;
+  turned.constant("w", weights);
+  turned
+      .node("Attention", {"x", "w"}, "y", with({{"num_heads", int64_t{1}}, {"do_rotary", int64_t{1}}}), "com.microsoft")
+      .output("y");
+  REQUIRE(turned.rewritten() == "Attention");
 }

@@ -263,9 +263,9 @@ void try_once(const ops::Op& op, uint32_t seed, Outcome& outcome) {
 
 /// Operators that luck alone hardly ever gives anything that fits: damaged_test.cpp starts from right nodes of them.
 bool is_choosy(std::string_view type) {
-  for (const char* name :
-       {"AffineGrid", "Attention", "DeformConv", "GatherBlockQuantized", "LinearAttention", "MaxRoiPool", "MaxUnpool",
-        "MelWeightMatrix", "RandomNormal", "RandomUniform", "RoiAlign", "RotaryEmbedding", "STFT"})
+  for (const char* name : {"AffineGrid", "Attention", "DeformConv", "GatherBlockQuantized", "GroupQueryAttention",
+                           "LinearAttention", "MaxRoiPool", "MaxUnpool", "MelWeightMatrix", "MultiHeadAttention",
+                           "RandomNormal", "RandomUniform", "RoiAlign", "RotaryEmbedding", "STFT"})
     if (type == name) return true;
   return false;
 }

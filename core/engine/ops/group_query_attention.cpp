@@ -52,7 +52,8 @@ class GroupQueryAttention : public Kernel {
     if (!together(kPastKey, kPastValue)) invalid("The inputs past_key and past_value must come together.");
     if (turns_ && !(setup.has_input(kCos) && setup.has_input(kSin)))
       invalid("The attribute do_rotary is 1, but the inputs cos_cache and sin_cache are missing.");
-    if (q_heads_ < 1 || kv_heads_ < 1 || q_heads_ % kv_heads_ != 0)
+    constexpr int64_t kMostHeads = 65536;  // products of sizes stay far from overflowing
+    if (q_heads_ < 1 || q_heads_ > kMostHeads || kv_heads_ < 1 || q_heads_ % kv_heads_ != 0)
       invalid("The attributes num_heads and kv_num_heads are " + std::to_string(q_heads_) + " and " +
               std::to_string(kv_heads_) + "; the first must be a multiple of the second.");
     const int64_t window = setup.node.int_or("local_window_size", -1);
@@ -163,9 +164,9 @@ GroupQueryAttention::Sizes::Sizes(const GroupQueryAttention& kernel, std::span<c
     invalid("The input seqlens_k has the shape " + inputs[kLengths].shape().text() + " for a batch of " +
             std::to_string(batch) + ".");
   total = integer_of(inputs[kTotal], "total_sequence_length");
-  if (total < fresh)
-    invalid("The input total_sequence_length is " + std::to_string(total) + ", but the query alone has " +
-                std::to_string(fresh) + " places.",
+  if (total < fresh || total > past + fresh)
+    invalid("The input total_sequence_length is " + std::to_string(total) + "; the query has " + std::to_string(fresh) +
+                " places, and past_key " + std::to_string(past) + ".",
             "It is the number of places of the longest sample, those of past_key among them.");
   room = std::max(total, past);
   if (is_present(inputs, kPositions)) {
@@ -207,10 +208,6 @@ void GroupQueryAttention::run_sample(const Call& call, const Sizes& s, int64_t n
                 std::to_string(s.total) + ".",
             "It is the number of the sample's places, those of past_key among them, less 1.");
   const int64_t before = s.is_prompt() ? 0 : length - s.fresh;
-  if (before > s.past)
-    invalid("Sample " + std::to_string(n) + " has " + std::to_string(before) +
-                " places before this call, but past_key " + "has " + std::to_string(s.past) + ".",
-            "Give past_key and past_value of that many places, or a smaller seqlens_k.");
   const Types types(*this, s, length);
   Scratch scratch(call.scratch);
   const int64_t q_count = s.fresh * q_heads_ * s.size, room_count = s.room * kv_heads_ * s.size;

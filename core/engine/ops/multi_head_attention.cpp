@@ -80,7 +80,10 @@ class MultiHeadAttention : public Kernel {
     std::optional<TensorType> made[4];  // Q, K, V, mask
   };
 
-  /// Q, K or V as batch x places x heads x size, with the bias.
+  /// Numbers of a place in all heads.
+  static int64_t width(const Shape& x) { return x.rank() == 3 ? x[2] : x[1] * x[3]; }
+
+  /// Q, K or V as batch x places x heads x size, with the bias; one that comes by heads has it already.
   void write_rows(std::span<const Input> inputs, size_t k, const Shape& shape, float* to) const {
     const Input& from = inputs[k];
     if (from.shape().rank() == 4) {
@@ -93,9 +96,9 @@ class MultiHeadAttention : public Kernel {
     } else {
       std::copy_n(from.values<float>().data(), from.elements(), to);
     }
-    if (!is_present(inputs, kBias)) return;
+    if (!is_present(inputs, kBias) || from.shape().rank() == 4) return;
     const float* bias = inputs[kBias].values<float>().data();
-    for (size_t i = 0; i < k; ++i) bias += inputs[i].shape()[2];
+    for (const Input& before : inputs.first(k)) bias += width(before.shape());
     const int64_t size = shape[2], n = shape.elements();
     for (int64_t row = 0; row < n; row += size)
       for (int64_t i = 0; i < size; ++i) to[row + i] += bias[i];
@@ -152,7 +155,7 @@ MultiHeadAttention::Parts::Parts(const MultiHeadAttention& kernel, std::span<con
   if (is_present(given, kBias)) {
     require_type(given[kBias], {DType::kFloat32}, "bias");
     int64_t size = 0;
-    for (size_t k = 0; k < 3; ++k) size += given[k].shape().rank() == 3 ? given[k].shape()[2] : 0;
+    for (const Input& input : given.first(3)) size += width(input.shape());
     if (!(given[kBias].shape() == Shape{size}))
       invalid("The input bias has the shape " + given[kBias].shape().text() + "; query, key and value together have " +
               std::to_string(size) + " numbers.");
@@ -188,10 +191,19 @@ MultiHeadAttention::Parts::Parts(const MultiHeadAttention& kernel, std::span<con
   inputs[3] = {&*made[3]};
 }
 
+/// Says why a node was not taken apart when the model was opened (rewrite_microsoft_operators.cpp).
+std::unique_ptr<const Kernel> refuse_attention(Setup& setup) {
+  require_attributes(setup, {"mask_filter_value", "num_heads", "qkv_hidden_sizes", "scale", "unidirectional"});
+  refuse_input(setup, 6, "past_sequence_length");
+  unsupported("The input weights of Attention has a shape that is not known before a run.",
+              "Export the model with weights that are constants.");
+}
+
 }  // namespace
 
 std::vector<Op> multi_head_attention_ops() {
-  return {{.domain = "com.microsoft", .type = "MultiHeadAttention", .prepare = make_kernel<MultiHeadAttention>}};
+  return {{.domain = "com.microsoft", .type = "MultiHeadAttention", .prepare = make_kernel<MultiHeadAttention>},
+          {.domain = "com.microsoft", .type = "Attention", .prepare = refuse_attention}};
 }
 
 }  // namespace tersor::ops
