@@ -431,8 +431,8 @@ TEST_CASE("a file that is hardly smaller and no faster is not worth it, with the
   CHECK(word(1000, 1050) == Usability::kNotWorthIt);
   report.time->times_as_fast = 1.06;
   CHECK(word(1000, 1050) == Usability::kUsable);
-  report.time->times_as_fast = 0.7, report.time->float_ms = 0.09;  // too short for prices
-  CHECK(word(1000, 1050) == Usability::kUsable);
+  report.time->times_as_fast = 0.7, report.time->float_ms = 0.09;
+  CHECK(word(1000, 1050) == Usability::kNotWorthIt);
   report.time.reset();
   report.coverage.rows = {{"Conv", "", 3, report::Support::kFloat, "", {}}};
   CHECK(word(1000, 990) == Usability::kNotWorthIt);

@@ -105,6 +105,7 @@ function factsOf(given: Given): Facts {
     isGuess: false,
     byOrder: null,
     order: null,
+    isOfFolders: true,
     ...given.facts,
   };
 }

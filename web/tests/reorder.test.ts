@@ -146,6 +146,21 @@ it('takes folders that are called by numbers of outputs for these', async () => 
   }
 });
 
+it('says in which order the labels of a file are, and tries presets for them', async () => {
+  const set = state.samples.value;
+  if (set) state.samples.value = { ...set, labelsFile: { path: 'labels.csv', data: new Blob() } };
+  behaviour.labelsOfFile = (index) => Math.floor(index / each);
+  await quantize();
+  expect(stopped()).toMatchObject({ id: 'labels-reordered', change: { kind: 'samples' } });
+  expect(stopped()?.sentence).toMatch(/^Your labels look like a reordering .* 60\.0.% → 100\.0.% of 80 samples/);
+  expect(stopped()?.reason).toContain('label 0 is output 3, label 3 is output 9');
+  behaviour.answers = (index, preprocessing) =>
+    preprocessing?.mean[0] === 0.5 ? Math.floor(index / each) : (index * 7) % 10;
+  state.measured.value = { ...state.measured.value, float: null };
+  await quantize();
+  expect(stopped()?.id).toBe('other-preprocessing');
+});
+
 it('gives no tick without labels until the reader says that float is right, and remembers a float that was wrong', async () => {
   const word = () => {
     const { quantized, ...others } = state.result.value ?? ({} as state.Result);

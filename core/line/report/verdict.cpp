@@ -512,7 +512,7 @@ void look_at_float(const evaluate::EvaluationResult& exact, Verdict& verdict) {
 
 /// Nothing is gained in time, as far as anybody can say: by the forecast, or since nothing runs in integers.
 bool is_no_faster(const Report& report) {
-  if (report.time) return !is_too_short(*report.time) && !is_faster(*report.time);
+  if (report.time) return !is_faster(*report.time);
   const auto& rows = report.coverage.rows;
   return !rows.empty() && std::none_of(rows.begin(), rows.end(),
                                        [](const CoverageRow& row) { return row.support == Support::kInteger; });

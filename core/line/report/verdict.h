@@ -74,11 +74,10 @@ struct Verdict {
 /// that is none.
 ///
 /// A file of more than 10/11 of the float model's bytes is not worth it if it is not expected to run faster, or if
-/// nothing in it runs in integers. The reason begins with that, and `causes` gives the cause and the remedy. Runs
-/// that are too short for prices (is_too_short()) are expected neither to gain nor to lose.
+/// nothing in it runs in integers. The reason begins with that, and `causes` gives the cause and the remedy.
 ///
-/// Two more verdicts are at best usable with care: that of a float model that guesses, or whose labels are wrong, and
-/// that of a model of which nothing was measured.
+/// Three more verdicts are at best usable with care: that of a float model that is to be doubted (evaluate::Doubt) or
+/// whose labels are wrong, that on fewer than 4 samples, and that of a model of which nothing was measured.
 ///
 /// `causes` names likely reasons. These are ranges set by outliers, a float model that is no better than guessing or
 /// gives every sample the same answer, and labels that are off by one. If answers suffered, it also names channels that

@@ -41,7 +41,7 @@ std::optional<double> sureness(std::span<const double> scores);
 
 /// What is to be doubted of labelled answers. `correct` of `count` are right, `chance` of 1 by guessing; `answers`
 /// holds those of which it is known how sure the model is. A trained model is about as sure of its answers as they are
-/// right (Guo and others, "On Calibration of Modern Neural Networks", 2017, found a difference of 0.17 at most).
+/// right (Guo and others, "On Calibration of Modern Neural Networks", 2017, found differences of 0.02 to 0.17).
 std::optional<Doubt> doubt_of_labelled(int64_t correct, int64_t count, double chance,
                                        std::span<const SureAnswer> answers);
 /// The same of answers without labels, of which only how sure the model is of them is known; `classes` of them.

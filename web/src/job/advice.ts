@@ -49,13 +49,15 @@ export interface Facts {
   readonly isGuess: boolean;
   /** Class folders that are fewer than the outputs, and taken for the first of them. */
   readonly byOrder: { readonly folders: number; readonly outputs: number } | null;
-  /** Another order of the classes that explains the answers. */
+  /** Another order of the classes, or preprocessing, that explains the answers. */
   readonly order: FoundOrder | null;
+  /** Labels are what class folders stand for, which the page can map. */
+  readonly isOfFolders: boolean;
 }
 
 type Rule = (facts: Facts) => Advice | null;
 /** What is known as soon as float accuracy is. */
-type FloatFacts = Pick<Facts, 'float' | 'trial' | 'isOtherThanBest' | 'byOrder' | 'order'>;
+type FloatFacts = Pick<Facts, 'float' | 'trial' | 'isOtherThanBest' | 'byOrder' | 'order' | 'isOfFolders'>;
 type FloatRule = (facts: FloatFacts) => Advice | null;
 
 /** Standard deviations beyond which a value is an outlier, and the threshold that drops it (MCT: 8 to 12). */
@@ -96,7 +98,7 @@ function tookBest({ best, tried }: PreprocessingTrial) {
   return tried.find(({ name }) => name === best);
 }
 
-const reordered: FloatRule = ({ order, trial, isOtherThanBest }) => {
+const reordered: FloatRule = ({ order, trial, isOtherThanBest, isOfFolders }) => {
   // a preset that makes the labels right as they are is the simpler cause: swapped channels swap classes too
   if (!order || (trial && !trial.is_chance && isOtherThanBest)) return null;
   const change: Change = { kind: 'label-order', order };
@@ -111,6 +113,17 @@ const reordered: FloatRule = ({ order, trial, isOtherThanBest }) => {
     };
   // where the pictures change too, what was right before is not of these answers
   const share = order.preset ? `with ${order.preset.words} ${after}` : `${before} → ${after}`;
+  if (!isOfFolders)
+    return {
+      id: 'labels-reordered',
+      sentence: `Your labels look like a reordering of the model’s outputs: ${share} of ${counted(order.count, 'sample')} are right.`,
+      reason: `In the model’s order ${[...order.outputs]
+        .filter(([label, output]) => label !== output)
+        .map(([label, output]) => `label ${label} is output ${output}`)
+        .join(', ')}. Check a few samples, and write the labels so.`,
+      word: 'Choose other samples',
+      change: { kind: 'samples' },
+    };
   return {
     id: 'labels-reordered',
     sentence: `Your folders look like a reordering of the model’s outputs: ${share} of ${counted(order.count, 'sample')} are right.`,

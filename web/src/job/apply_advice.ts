@@ -18,20 +18,20 @@ export function currentAdvice(): Advice[] {
   const done = state.result.value;
   const engine = state.engine.value;
   if (!done || done.pending || state.resultIsOld.value || !engine) return [];
-  const trial = state.preprocessingTrial.value;
+  const facts = state.samplesFacts.value;
   return advise({
     report: done.quantized.report,
     comparison: done.comparison,
     float: done.float,
     config: engine.quantizationConfig(state.config.value),
-    trial,
-    isOtherThanBest: trial !== null && state.preprocessingIsGiven.value,
+    ...facts,
     calibration: state.calibrationCount.value,
     usualCalibration: state.defaultCalibration.value,
-    byOrder: state.foldersByOrder.value,
     order: null,
     isGuess:
-      state.samplesInfo.value?.preprocessing_is_guess === true && trial === null && !state.preprocessingIsGiven.value,
+      state.samplesInfo.value?.preprocessing_is_guess === true &&
+      facts.trial === null &&
+      !state.preprocessingIsGiven.value,
   });
 }
 

@@ -34,7 +34,7 @@ const presets: readonly PreprocessingPreset[] = ['imagenet', 'unit', 'signed', '
 const triedSamples = 128;
 const shownExamples = 5;
 
-/** The output that is taken as right for each sample of the data set; null where the page does not know. */
+/** The output that is taken as right for each sample of the data set; null where only a file of labels says it. */
 function labelsInForce(): readonly number[] | null {
   const labels = state.labels.value;
   if (labels === 'folders') return state.samplesInfo.value?.labels ?? null;
@@ -46,11 +46,11 @@ function labelsInForce(): readonly number[] | null {
 function examplesOf(
   outputs: FoundOrder['outputs'],
   result: EvaluationResult,
-  labels: readonly number[],
+  labels: readonly number[] | null,
 ): OrderExample[] {
   const byLabel = new Map<number, OrderExample>();
   result.samples?.forEach((sample, k) => {
-    const label = labels[sample] ?? -1;
+    const label = labels?.[sample] ?? -1;
     const output = outputs.get(label);
     if (output === undefined || output === label || byLabel.has(label) || result.answers?.[k] !== output) return;
     byLabel.set(label, { sample, folder: state.folderOfLabel(label) ?? String(label), output });
@@ -113,8 +113,7 @@ export async function findOrder(
   float: EvaluationResult,
   signal: AbortSignal,
 ): Promise<FoundOrder | null> {
-  const labels = labelsInForce();
-  if (!labels || float.metric !== 'top1') return null;
+  if (inputs.labels === null || float.metric !== 'top1') return null;
   const candidates: Candidate[] = [{ result: float, preset: null }];
   const isPicture = state.preview.value?.picture != null;
   if (isPicture && (float.label_order || float.doubt))
@@ -129,6 +128,7 @@ export async function findOrder(
   }
   if (!best) return betterWay(float, candidates);
   const { order, result, preset } = best;
+  const labels = labelsInForce();
   const outputs = new Map(order.labels.map((label, k) => [label, order.outputs[k] ?? label]));
   const [before, count] = [result.correct ?? 0, result.count];
   return { outputs, correct: order.correct, before, count, preset, examples: examplesOf(outputs, result, labels) };

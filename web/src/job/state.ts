@@ -426,6 +426,14 @@ export const foldersByOrder = computed(() => {
   return classes.every(({ label }, k) => label === k) ? { folders: classes.length, outputs } : null;
 });
 
+/** Of the samples, what tells why float accuracy is low. */
+export const samplesFacts = computed(() => ({
+  trial: preprocessingTrial.value,
+  isOtherThanBest: preprocessingTrial.value !== null && preprocessingIsGiven.value,
+  byOrder: foldersByOrder.value,
+  isOfFolders: !samples.value?.labelsFile && !areNumbers.value,
+}));
+
 /** What is wrong with the classes as they are mapped, as a sentence; empty where nothing is. */
 export const mappingFault = computed(() => {
   const classes = samplesInfo.value?.classes ?? [];

@@ -111,6 +111,9 @@ const fewestToSay = 4;
 function careOf({ float, int8, comparison }: state.Result): string {
   const sure = percent(float.sureness ?? 0, 0);
   const answers = new Set(float.answers ?? []);
+  if (float.doubt === 'weak')
+    return `The float model is right in ${percent(float.value)} alone, which is less than trained models have: samples or labels may not fit it.`;
+  if (float.label_order) return 'The labels look like a reordering of the model’s outputs: see Everything.';
   if (float.doubt === 'overconfident')
     return `The float model is ${sure} sure of its answers and right in ${percent(float.value)}: samples or labels may not fit it.`;
   if (float.doubt === 'unsure')
@@ -153,17 +156,8 @@ function measuredWord(done: state.Result, usability: keyof typeof words): Word {
 export function wordOf(done: state.Result): Word | null {
   const { verdict } = done.quantized.report;
   if (!verdict) return null;
-  const isWrong = done.float.doubt === 'guessing' || done.float.doubt === 'weak';
-  if (!isWrong) return measuredWord(done, verdict.usability);
-  const trial = state.preprocessingTrial.value;
-  const isOtherThanBest = trial !== null && state.preprocessingIsGiven.value;
-  const fault = floatFault({
-    float: done.float,
-    trial,
-    isOtherThanBest,
-    byOrder: state.foldersByOrder.value,
-    order: null,
-  });
+  if (done.float.doubt !== 'guessing') return measuredWord(done, verdict.usability);
+  const fault = floatFault({ float: done.float, order: null, ...state.samplesFacts.value });
   const found = `Float accuracy is ${percent(done.float.value)}, and no figure of the new file says anything until that is right.`;
   return {
     title: 'First get float right',

@@ -63,11 +63,9 @@ export class FloatStopped extends Error {}
 async function stopAtFault(inputs: Inputs, float: EvaluationResult, signal: AbortSignal): Promise<void> {
   const { dataKey } = inputs;
   if (state.acceptedFloat.value === dataKey) return;
-  const trial = state.preprocessingTrial.value;
-  const isOtherThanBest = trial !== null && state.preprocessingIsGiven.value;
   const order = await findOrder(inputs, float, signal);
   signal.throwIfAborted();
-  const advice = floatFault({ float, trial, isOtherThanBest, byOrder: state.foldersByOrder.value, order });
+  const advice = floatFault({ float, order, ...state.samplesFacts.value });
   if (!advice) return;
   state.failedFloat.value = { model: inputs.model, files: inputs.set.files, float };
   state.floatStop.value = { dataKey, float, advice };

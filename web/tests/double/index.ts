@@ -24,6 +24,8 @@ export const behaviour = {
   decibels: null as ((recipe: t.Recipe) => number) | null,
   /** What the float model answers for a sample of the data set; null: all is told without answers. */
   answers: null as ((index: number, preprocessing: t.Preprocessing | undefined) => number) | null,
+  /** What a file of labels says of a sample. */
+  labelsOfFile: (_index: number): number => -1,
   /** Set while the site of the double is built for looking at. */
   rasters: true,
 };
@@ -243,7 +245,9 @@ function answered(
   const labelOf = (k: number) =>
     labels === 'folders'
       ? folders.indexOf(samples[k]?.path.replace(/\/.*/, '') ?? '')
-      : ((labels as readonly number[] | null)?.[k] ?? -1);
+      : labels !== null && 'path' in labels
+        ? behaviour.labelsOfFile(k)
+        : ((labels as readonly number[] | null)?.[k] ?? -1);
   const answers = Int32Array.from(chosen, (k) =>
     answer(k, typeof options.preprocessing === 'object' ? options.preprocessing : undefined),
   );
