@@ -24,7 +24,7 @@ test('the verdict comes first, with the figures that decided and their count', (
   withFolder((folder) => {
     const { status, stdout, stderr } = run('quantize', ...job(folder));
     assert.equal(status, 0, stderr);
-    assert.match(stdout.split('\n')[0], /^usable: .* SQNR \d+\.\d dB on 12 samples/);
+    assert.match(stdout.split('\n')[0], /^not worth it: The file has .* SQNR \d+\.\d dB on 12 samples/);
     assert.match(stdout.split('\n')[1], /made\.onnx: .* kB, was/);
     assert.equal(run('quantize', ...job(folder), '--quiet').stdout, '');
     const { verdict } = JSON.parse(run('quantize', ...job(folder), '--json').stdout);
@@ -44,7 +44,7 @@ test('labels that the outputs have no scores of are said, and the file is there'
     const { status, stdout, stderr } = run('quantize', ...given, '--labels', path.join(folder, 'labels.txt'));
     assert.equal(status, 0, stderr);
     assert.match(stderr, /note: labels: Right answers are not counted\. The label is 7, .* the classes 0 to 2\./);
-    assert.match(stdout.split('\n')[0], /^usable: /);
+    assert.match(stdout.split('\n')[0], /^not worth it: /);
     assert(existsSync(path.join(folder, 'made.onnx')));
   }));
 
