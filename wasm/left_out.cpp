@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The light engine has this in the place of training, of all that needs gradients, of the search for bits, of .tflite
-// files, of those in integer operators, and of variants:
-// nobody asks it for them, because needs_whole() (bindings.cpp) is asked first, the package looks at the first bytes of
-// a model, and variants() loads the whole one.
+// files, of models with operators of com.microsoft, of files in integer operators, and of variants.
+// Nobody asks it for them, because needs_whole() (bindings.cpp) is asked first and variants() loads the whole one; a
+// model that cannot be opened without them is opened again by the whole one (Pool.opened()).
 // The linker takes these definitions, and with them nothing of the rooms that train and of core/engine/tflite.
+#include <algorithm>
+
 #include "core/job/tflite_file.h"
+#include "core/onnx/form_rewriter.h"
+#include "core/ops/families.h"
 #include "core/rounds/rounds.h"
 #include "core/tflite/integer_model.h"
 #include "core/tflite/integer_nodes.h"
@@ -75,6 +79,24 @@ std::optional<Model> tflite_model(const Model&) {
 
 TfliteFile tflite_file(const Model&) {
   throw left_out();
+}
+
+void onnx::rewrite_microsoft_operators(Model& model) {
+  const auto& imports = model.opset_imports;
+  if (std::any_of(imports.begin(), imports.end(), [](const auto& one) { return one.domain == "com.microsoft"; }))
+    throw left_out();
+}
+
+std::vector<ops::Op> ops::biased_gelu_ops() {
+  return {};
+}
+
+std::vector<ops::Op> ops::group_query_attention_ops() {
+  return {};
+}
+
+std::vector<ops::Op> ops::multi_head_attention_ops() {
+  return {};
 }
 
 namespace tflite {

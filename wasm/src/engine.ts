@@ -126,13 +126,6 @@ async function content(given: types.ModelSource, signal: AbortSignal | undefined
   });
 }
 
-/** The light engine does not read these. */
-async function isTflite(file: NamedData | undefined): Promise<boolean> {
-  const data = file?.data;
-  const head = data instanceof Blob ? new Uint8Array(await data.slice(4, 8).arrayBuffer()) : data?.subarray(4, 8);
-  return head !== undefined && String.fromCharCode(...head) === 'TFL3';
-}
-
 /** What the core answers at once. Its glue throws in words of its own where an argument has another type. */
 function answered<T>(call: string, ask: () => T): T {
   try {
@@ -193,9 +186,8 @@ export class Tersor implements types.Tersor {
     onProgress?.({ stage: 'open', done: 0, total: 1, note: '' });
     const files = [await content(source, signal)];
     for (const [path, data] of options.externalData ?? []) files.push({ path, data });
-    if (await isTflite(files[0])) await abortable(this.#context.pool.complete(), signal);
     const file = await abortable(ModelFile.of(files), signal);
-    const info = await abortable(this.#context.pool.idle().need(file), signal);
+    const info = await abortable(this.#context.pool.opened(file), signal);
     onProgress?.({ stage: 'open', done: 1, total: 1, note: '' });
     return new OpenModel(this.#context, file, info);
   }

@@ -254,6 +254,18 @@ export class Pool {
     return this.workers.reduce((best, worker) => (worker.busy < best.busy ? worker : best));
   }
 
+  /** Brings a model to a worker; one that the light engine does not read (wasm/left_out.cpp), after the complete one is loaded. */
+  async opened<Info>(model: Resource<Info>): Promise<Info> {
+    try {
+      return await this.idle().need(model);
+    } catch (error) {
+      const isLeftOut = error instanceof TersorError && error.code === 'internal';
+      if (!isLeftOut || !this.#whole || this.#isComplete) throw error;
+      await this.complete();
+      return this.idle().need(model);
+    }
+  }
+
   forget(key: string): void {
     for (const worker of this.workers) worker.forget(key);
   }
