@@ -115,7 +115,23 @@ val verdict(const std::string& report_text) {
       from_json(trial.at("median_sqnr_db"), choices.median_sqnr_db, "report.trial.median_sqnr_db");
       from_json(trial.at("low_db"), choices.low_db, "report.trial.low_db");
       from_json(trial.at("high_db"), choices.high_db, "report.trial.high_db");
+      from_json(trial.at("in_float"), choices.in_float, "report.trial.in_float");
     }
+    report.model.size_bytes = json.at("model").at("size_bytes").get<int64_t>();
+    report.output.size_bytes = json.at("output").at("size_bytes").get<int64_t>();
+    if (const Json& time = json.at("time"); !time.is_null()) {
+      report::TimeForecast& forecast = report.time.emplace();
+      forecast.times_as_fast = time.at("times_as_fast").get<double>();
+      forecast.measured = time.at("measured").get<bool>();
+      for (const Json& one : time.at("elsewhere"))
+        forecast.elsewhere.emplace_back().times_as_fast = one.at("times_as_fast").get<double>();
+    }
+    const Json& coverage = json.at("coverage");
+    report.coverage.core_nodes = coverage.at("core_nodes").get<int64_t>();
+    report.coverage.integer_core_nodes = coverage.at("integer_core_nodes").get<int64_t>();
+    report.coverage.stays_float.resize(coverage.at("stays_float").size());
+    for (const Json& row : coverage.at("rows"))
+      from_json(row.at("support"), report.coverage.rows.emplace_back().support, "report.coverage.rows.support");
     return to_text(to_json(report::verdict_of(report)), false);
   });
 }

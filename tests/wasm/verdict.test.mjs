@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { Tersor } from '../../wasm/dist/index.js';
+import { npy } from '../browser/files.mjs';
+import { perceptron, waves } from '../zoo/protobuf.mjs';
 import { demo, demoFiles } from './jobs.mjs';
 
 let tersor, model;
@@ -64,4 +66,15 @@ test('a preprocessing that nobody said is named in the verdict, until somebody d
   expect(made.report.diagnostics.map(({ code }) => code)).not.toContain('preprocessing_guessed');
   expect(made.report.verdict.cautions.some((one) => guessed.test(one))).toBe(false);
   made.close();
+});
+
+test('a file that is no smaller and not expected to run faster is not worth it', async () => {
+  const tiny = await tersor.open(perceptron(1));
+  const rows = [{ path: 'rows.npy', data: npy(waves(3, 6 * 12), [12, 6]) }];
+  const made = await tiny.quantize({ samples: rows });
+  await made.compare(rows);
+  const { usability, reason, causes } = made.report.verdict;
+  expect(usability).toBe('not worth it');
+  expect(reason).toMatch(/^The file has \d\.\d of 0\.\d kB and is not expected to run faster/);
+  expect(causes[0]).toMatch(/keep the float model/);
 });

@@ -229,7 +229,9 @@ function FloatStopCard() {
           <button type="button" class="button" onClick={goOnAnyway}>
             Go on anyway
           </button>
-          {advice.id === 'labels-reordered' && <LinkButton onClick={showMapping}>Say what the folders are</LinkButton>}
+          {advice.id === 'labels-reordered' && advice.change.kind === 'label-order' && (
+            <LinkButton onClick={showMapping}>Say what the folders are</LinkButton>
+          )}
           {['at-chance', 'unmapped-classes', 'labels-reordered'].includes(advice.id) && (
             <button
               type="button"
