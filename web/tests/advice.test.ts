@@ -344,6 +344,13 @@ describe('float accuracy', () => {
     expect(fault(0.1, { trial: { ...trial, is_chance: false } })).toBeUndefined();
   });
 
+  it('shifts numbers of a file rather than calling them reordered', () => {
+    const order = { outputs: new Map([[0, 1]]), correct: 9, before: 0, count: 9, preset: null, examples: [] };
+    const id = (label_shift: number | null) =>
+      first({ float: { label_shift }, facts: { order, isOfFolders: false } })?.id;
+    expect([id(1), id(null)]).toEqual(['labels-off-by-one', 'labels-reordered']);
+  });
+
   it('says which way labels are off', () => {
     const off = (label_shift: number) => first({ float: { label_shift } });
     expect(off(1)).toMatchObject({ word: 'Shift labels by +1', change: { by: 1 } });

@@ -98,7 +98,9 @@ function tookBest({ best, tried }: PreprocessingTrial) {
   return tried.find(({ name }) => name === best);
 }
 
-const reordered: FloatRule = ({ order, trial, isOtherThanBest, isOfFolders }) => {
+const reordered: FloatRule = ({ float, order, trial, isOtherThanBest, isOfFolders }) => {
+  // of numbers in a file a shift is the simpler cause, and has a repair
+  if (!isOfFolders && float.label_shift !== null) return null;
   // a preset that makes the labels right as they are is the simpler cause: swapped channels swap classes too
   if (!order || (trial && !trial.is_chance && isOtherThanBest)) return null;
   const change: Change = { kind: 'label-order', order };
