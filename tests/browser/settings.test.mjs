@@ -39,8 +39,10 @@ it('says whether the model can be used, makes it anew after a change, and keeps 
   await untilDone(page);
   expect(await page.locator('.cost').innerText()).toMatch(/Calibrate\s+kept from before/);
   await page.locator('.layer-name').first().click();
+  const keeps = page.getByLabel('Keep in float', { exact: true });
+  await keeps.waitFor();
   const name = await page.locator('#panel-title').innerText();
-  await untilRemade(page, () => page.getByLabel('Keep in float', { exact: true }).selectOption('on'));
+  await untilRemade(page, () => keeps.selectOption('on'));
   await untilDone(page);
   expect(await page.locator('.stays-float').innerText()).toContain(name);
   await expectQuiet(visit);
