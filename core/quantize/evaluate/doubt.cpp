@@ -11,7 +11,7 @@ namespace {
 
 /// Fewer answers do not tell chance from a weak model, or a weak model from one whose samples do not fit.
 constexpr int64_t kEnoughForChance = 16, kEnoughForWeak = 32;
-constexpr double kTooSure = 0.1;    // above the share of right answers, significantly
+constexpr double kTooSure = 0.1;     // above the share of right answers, significantly
 constexpr double kHardlySure = 0.1;  // of the way from guessing to sure
 constexpr double kTwoSided = 1.96;   // standard errors, at 95 %
 constexpr double kRounding = 1e-3;   // of a sum of shares
