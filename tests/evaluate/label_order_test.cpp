@@ -70,6 +70,14 @@ TEST_CASE("classes in another order than the outputs are found, whatever some an
   CHECK(found->held_correct == right);
 }
 
+TEST_CASE("two of ten classes that are exchanged are found on five samples of each") {
+  std::vector<int64_t> outputs = kStraight;
+  std::swap(outputs[3], outputs[5]);
+  const auto found = evaluate::find_label_order(answers_in(outputs, 5, 5));
+  REQUIRE(found);
+  CHECK(found->outputs == outputs);
+}
+
 TEST_CASE("a few folders among many outputs are found, and labels that nothing speaks against stay") {
   std::vector<LabelledAnswer> answers;
   for (const auto& [label, answer] : std::vector<std::pair<int64_t, int64_t>>{{0, 217}, {2, 0}, {3, 3}})

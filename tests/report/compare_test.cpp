@@ -131,6 +131,7 @@ TEST_CASE("parts merge in any order, by object and by bytes, to what one pass gi
   merged.merge(std::move(first));
   const Comparison a = whole.result(), b = merged.result();
   REQUIRE(a.samples == 40);
+  REQUIRE(a.distinct == 35);  // sample(i) begins again after 35
   REQUIRE(a.layer_samples == 8);
   REQUIRE(row(a, "hidden").values == 8 * 3);
   REQUIRE(to_text(to_json(a)) == to_text(to_json(b)));  // to the last digit
@@ -138,6 +139,16 @@ TEST_CASE("parts merge in any order, by object and by bytes, to what one pass gi
   REQUIRE_FALSE(a.agreement.has_value());
   REQUIRE_FALSE(b.agreement.has_value());
   REQUIRE(row(a, "hidden").lost == row(b, "hidden").lost);
+}
+
+TEST_CASE("copies of a sample are counted, whichever part compared them") {
+  const auto program = CompareProgram::make(make_model(false), make_model(true), simulate::Profile::kX64);
+  Comparer first(program), second(program);
+  for (const int i : {0, 1, 2}) first.add(i, std::vector<Tensor>{sample(i)}, Depth::kOutputs);
+  for (const int i : {1, 3}) second.add(10 + i, std::vector<Tensor>{sample(i)}, Depth::kLayers);
+  first.merge_saved(second.save());
+  REQUIRE(first.result().samples == 5);
+  REQUIRE(first.result().distinct == 4);
 }
 
 TEST_CASE("what is lost in a channel that was raised counts as it does in the float model") {

@@ -18,7 +18,7 @@ namespace {
 report::Report compared(double decibels, std::optional<evaluate::Agreement> agreement = std::nullopt) {
   report::Report report;
   report.comparison.emplace();
-  report.comparison->samples = 64;
+  report.comparison->samples = report.comparison->distinct = 64;
   report.comparison->output_sqnr_db = decibels;
   report.comparison->agreement = agreement;
   report.samples.held_aside = true;
@@ -135,7 +135,7 @@ TEST_CASE("one sample neither makes nor hides a verdict") {
                Contains("8.3 dB on 64 samples, 27.6 dB in the median one, -1.5 dB in the worst (sample 17)"));
   REQUIRE_THAT(verdict.reason, Contains(". The samples were "));
   report::Report single = report;
-  single.comparison->samples = 1;
+  single.comparison->samples = single.comparison->distinct = 1;
   single.comparison->outputs[0].worst_sqnr_db.reset();
   REQUIRE_THAT(verdict_of(single).reason, Contains("8.3 dB on 1 sample; error of") && Contains(". The sample was "));
   REQUIRE_THAT(verdict.causes.at(0),
@@ -354,7 +354,7 @@ TEST_CASE("fewer samples than some can be held aside of give a range that is wid
   report.comparison->outputs = {{"y", 40}};
   report.comparison->outputs[0].sample_range = {33, 45};
   const auto lower = [&](int64_t samples) {
-    report.comparison->samples = samples;
+    report.comparison->samples = report.comparison->distinct = samples;
     const auto range = verdict_of(report).unseen_range;
     if (range) CHECK(range->upper == 45);
     return range ? range->lower : 0;
@@ -411,11 +411,22 @@ TEST_CASE("a float model that guesses, answers always the same, or has labels of
 
 TEST_CASE("fewer samples than 4 recommend no file") {
   report::Report report = compared(45);
-  report.comparison->samples = 3;
+  report.comparison->samples = report.comparison->distinct = 3;
   CHECK(verdict_of(report).usability == Usability::kUsableWithCare);
   CHECK_THAT(verdict_of(report).reason, Contains("too few samples to say what unseen ones will have"));
-  report.comparison->samples = 4;
+  report.comparison->samples = report.comparison->distinct = 4;
   CHECK(verdict_of(report).usability == Usability::kUsable);
+}
+
+TEST_CASE("copies among the samples recommend no file where they are many, and 3 that are copied count as 3") {
+  report::Report report = compared(45);
+  report.comparison->distinct = 48;
+  CHECK(verdict_of(report).usability == Usability::kUsable);
+  report.comparison->distinct = 47;
+  CHECK(verdict_of(report).usability == Usability::kUsableWithCare);
+  CHECK_THAT(verdict_of(report).causes.at(0), Contains("17 of the 64 samples are copies of others"));
+  report.comparison->distinct = 3;
+  CHECK_THAT(verdict_of(report).reason, Contains("too few samples to say what unseen ones will have"));
 }
 
 TEST_CASE("a file that is hardly smaller and no faster is not worth it, with the reason and the way out") {

@@ -73,6 +73,7 @@ const known = {
     limit: true,
     runtime: true,
     classes: true,
+    onComparison: true,
     report: true,
   } satisfies Names<types.CompareOptions>,
   run: { ...ofSamples, numbers: true, selection: true, limit: true, runtime: true } satisfies Names<types.RunOptions>,
@@ -116,6 +117,7 @@ function nearest(name: string, candidates: readonly string[]): string | undefine
 const expected: Readonly<Record<string, readonly [string, (value: unknown) => boolean]>> = {
   signal: ['an AbortSignal', (value) => typeof (value as AbortSignal | null)?.throwIfAborted === 'function'],
   onProgress: ['a function', (value) => typeof value === 'function'],
+  onComparison: ['a function', (value) => typeof value === 'function'],
   selection: ['an object', (value) => typeof value === 'object'],
   part: [
     "'calibration', 'evaluation' or 'all'",

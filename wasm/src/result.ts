@@ -117,20 +117,25 @@ export class OpenResult implements QuantizedResult {
     const compared = { float, quantized: this.#file, settings, statistics, layers: true };
     const asked = { ...options, runtime: this.#runtime(options.runtime) ?? x64 };
     let comparison = await compare(this.#context, compared, feed, asked);
+    const take = async () => {
+      if (options.report === false) return;
+      const before = this.#report;
+      const evaluation = Math.max(before.samples.evaluation, comparison.samples);
+      const samplesUsed = { ...before.samples, evaluation, held_aside: feed.heldAside ?? null };
+      const report = { ...remarked(before, feed), comparison, samples: samplesUsed };
+      await abortable(this.#update(report), options.signal);
+    };
     // what streamed in is gone
     if (asked.runtime === x64 && isList(feed.items) && saturates(comparison)) {
+      if (options.onComparison) {
+        await take();
+        options.onComparison(comparison);
+      }
       const outputs = { ...compared, statistics: undefined, layers: false };
       const { output_sqnr_db, agreement } = await compare(this.#context, outputs, feed, { ...asked, runtime: avx2 });
       comparison = { ...comparison, without_vnni: { output_sqnr_db, agreement } };
     }
-    if (options.report === false) return comparison;
-    const { samples: counts } = this.#report;
-    const evaluation = Math.max(counts.evaluation, comparison.samples);
-    const samplesUsed = { ...counts, evaluation, held_aside: feed.heldAside ?? null };
-    await abortable(
-      this.#update({ ...remarked(this.#report, feed), comparison, samples: samplesUsed }),
-      options.signal,
-    );
+    await take();
     return comparison;
   }
 

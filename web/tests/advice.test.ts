@@ -66,6 +66,7 @@ interface Given {
 function factsOf(given: Given): Facts {
   const comparison: Comparison = {
     samples: 64,
+    distinct: 64,
     layer_samples: 64,
     output_sqnr_db: 20,
     median_sqnr_db: 20,

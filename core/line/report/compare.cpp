@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/correct/bound_relus.h"
@@ -343,12 +345,22 @@ Depth depth_of(std::span<const int64_t> layered, int64_t sample) {
   return std::find(layered.begin(), layered.end(), sample) == layered.end() ? Depth::kOutputs : Depth::kLayers;
 }
 
+static uint64_t content_of(std::span<const Tensor> inputs) {
+  uint64_t hash = 0;
+  for (const Tensor& input : inputs) {
+    const auto bytes = input.bytes();
+    hash = hash * 31 + std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+  return hash;
+}
+
 Comparer::Comparer(std::shared_ptr<const CompareProgram> program)
     : program_(std::move(program)), float_(program_->float_), outputs_only_(program_->outputs_only_) {}
 
 void Comparer::add(int64_t sample, std::span<const Tensor> inputs, Depth depth, int64_t repeated) {
   Record record;
   record.sample = sample;
+  record.content = content_of(inputs);
   if (depth == Depth::kLayers)
     add_layers(inputs, repeated, record);
   else
@@ -596,8 +608,10 @@ Comparison Comparer::result() const {
   Comparison comparison;
   std::vector<evaluate::Similarity> outputs(program_->outputs_.size());
   std::vector<std::vector<OutputOfSample>> by_sample(outputs.size());
+  std::set<uint64_t> contents;
   for (const Record* record : records) {
     comparison.samples += record->rows;
+    if (contents.insert(record->content).second) comparison.distinct += record->rows;
     if (record->layers) comparison.layer_samples += record->rows;
     for (size_t i = 0; i < outputs.size(); ++i) {
       outputs[i].merge(record->outputs[i].all);

@@ -137,14 +137,15 @@ class Comparer {
   };
   struct Record {
     int64_t sample = 0;
-    int64_t rows = 1;  // samples in the batch
+    int64_t rows = 1;      // samples in the batch
+    uint64_t content = 0;  // a hash of the inputs' bytes
     std::vector<OutputOfSample> outputs;
     std::vector<std::optional<Kept>> kept;               // by output
     std::vector<std::vector<EmbeddingPair>> embeddings;  // by output, then by row; empty of other kinds
     std::optional<Layers> layers;
     static constexpr auto fields() {
       using R = Record;
-      return members(&R::sample, &R::rows, &R::outputs, &R::kept, &R::embeddings, &R::layers);
+      return members(&R::sample, &R::rows, &R::content, &R::outputs, &R::kept, &R::embeddings, &R::layers);
     }
   };
 

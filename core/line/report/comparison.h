@@ -216,6 +216,7 @@ struct FloatSumRow {
 /// The result of comparing both models on samples.
 struct Comparison {
   int64_t samples = 0;
+  int64_t distinct = 0;
   int64_t layer_samples = 0;             // of these samples
   std::optional<double> output_sqnr_db;  // of the output with the lowest SQNR; absent if all are exact
   std::optional<double> median_sqnr_db;  // of the median sample, of the output where it is lowest
@@ -230,6 +231,7 @@ struct Comparison {
   static constexpr auto fields() {
     return std::make_tuple(
         field("samples", &Comparison::samples, "Samples compared."),
+        field("distinct", &Comparison::distinct, "Those of them that are no copy of one before."),
         field("layer_samples", &Comparison::layer_samples,
               "Those whose layers were looked at, spread evenly: the layers, their saturation and float sums and the "
               "parts of outputs are of these alone."),

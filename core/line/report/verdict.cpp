@@ -35,6 +35,7 @@ constexpr double kUneven = 16;          // 4 of 8 bits gone for the middle chann
 constexpr size_t kNamedTensors = 2;
 constexpr int64_t kHeldFrom = 16;      // samples, of which some are held aside while corrections are tried
 constexpr int64_t kFewestToSay = 4;    // samples that tell how others may differ
+constexpr double kManyCopies = 0.25;   // share of samples
 constexpr double kSeenAllowance = 20;  // dB for one sample, less by the root of their number for more (docs/report.md)
 
 std::string number(double value, int digits = 1) {
@@ -358,13 +359,20 @@ void judge_comparison(const Report& report, const Comparison& comparison, Verdic
   if (const auto& range = verdict.unseen_range)
     verdict.reason +=
         "; " + number(range->lower) + " to " + number(range->upper) + " dB are to be expected of unseen samples";
-  else if (comparison.samples < kFewestToSay)
+  else if (comparison.distinct < kFewestToSay)
     verdict.reason += "; too few samples to say what unseen ones will have";
   if (const auto& held_aside = report.samples.held_aside)
     verdict.reason += std::string(comparison.samples == 1 ? ". The sample was " : ". The samples were ") +
                       (*held_aside ? "held aside from calibration" : "seen by calibration too");
-  if (comparison.samples < kFewestToSay) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
   verdict.reason += ".";
+  const int64_t copies = comparison.samples - comparison.distinct;
+  const bool has_many = static_cast<double>(copies) > kManyCopies * static_cast<double>(comparison.samples);
+  if (has_many || comparison.distinct < kFewestToSay)
+    verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
+  if (has_many)
+    verdict.causes.push_back(std::to_string(copies) + " of the " + samples_text(comparison.samples) +
+                             " are copies of others, which may have calibrated too: figures and intervals say less of "
+                             "other samples than they seem to. Leave the copies out.");
   for (const UnusualSample& one : comparison.unusual_samples)
     verdict.causes.push_back("Sample " + std::to_string(one.sample) + " reaches " + size_text(one.reaches) + " in \"" +
                              one.output + "\", where the others stay within " + size_text(one.others) +

@@ -196,6 +196,8 @@ export interface CompareOptions extends SampleOptions {
   readonly runtime?: string | undefined;
   /** The first output is scores of classes, though no Softmax stands at its end. */
   readonly classes?: boolean | undefined;
+  /** Is given the figures before those of processors without VNNI (`without_vnni`), which follow, are known. */
+  readonly onComparison?: ((comparison: Comparison) => void) | undefined;
   /** False: the result's `report` and its verdict stay as they are. */
   readonly report?: boolean | undefined;
 }

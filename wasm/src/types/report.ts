@@ -482,6 +482,8 @@ export interface WithoutVnni {
 export interface Comparison {
   /** Samples compared. */
   readonly samples: number;
+  /** Those of them that are no copy of one before. */
+  readonly distinct: number;
   /** Those whose layers were looked at, spread evenly: the layers, their saturation and float sums and the parts of outputs are of these alone. */
   readonly layer_samples: number;
   /** SQNR in dB of the output where it is lowest; null when all are exact. */

@@ -89,14 +89,14 @@ export interface Run {
 }
 
 /** What of a result is still that of the settings before, while a job goes on. */
-export type Pending = 'figures' | 'layers' | null;
+export type Pending = 'figures' | 'layers' | 'elsewhere' | null;
 
 export interface Result {
   /** Settings that made it, see settingsKey. */
   readonly key: string;
   /** Model and samples, see dataKey of the job. */
   readonly dataKey: string;
-  /** `figures`: int8 and comparison are from before; `layers`: the comparison is. */
+  /** `figures`: int8 and comparison are from before; `layers`: the comparison is; `elsewhere`: figures without VNNI follow. */
   readonly pending: Pending;
   readonly modelName: string;
   /** What the program is given as --data. */

@@ -106,6 +106,8 @@ function isLostElsewhere(done: state.Result): boolean {
 
 /** A set of fewer samples says nothing of others (core/report/verdict.cpp). */
 const fewestToSay = 4;
+/** Share of samples from which copies are spoken of (core/report/verdict.cpp). */
+const manyCopies = 0.25;
 
 /** What a reader is to know of a file that is usable with care, where the gain does not say it. */
 function careOf({ float, int8, comparison }: state.Result): string {
@@ -120,8 +122,11 @@ function careOf({ float, int8, comparison }: state.Result): string {
     return `The float model is hardly sure of any answer (${sure} on average): these may not be samples of its kind.`;
   if (answers.size === 1 && (float.answers?.length ?? 0) >= fewestToSay)
     return 'The float model gives every sample the same answer: these may not be samples of its kind.';
-  if (comparison.samples < fewestToSay)
-    return `${counted(comparison.samples, 'sample')} cannot tell what others will have.`;
+  const { samples, distinct } = comparison;
+  if (distinct < fewestToSay)
+    return `${counted(distinct, samples === distinct ? 'sample' : 'different sample')} cannot tell what others will have.`;
+  if (samples - distinct > manyCopies * samples)
+    return `${samples - distinct} of ${samples} samples are copies of others, so that the figures say less than they seem to.`;
   if (float.value !== null && int8.value !== null && int8.value < float.value)
     return `On your labels ${percent(int8.value)} are right instead of ${percent(float.value)}.`;
   return '';

@@ -209,6 +209,9 @@ export async function work(inputs: Inputs, signal: AbortSignal, measure?: Timer)
       ...inputs.preprocessing,
       selection: inputs.evaluation,
       limit: compareLimit,
+      onComparison: (comparison) => {
+        if (again) partly({ pending: 'elsewhere', int8, comparison });
+      },
     });
     signal.throwIfAborted();
     const run = finish(passed(inputs));

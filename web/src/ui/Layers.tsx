@@ -196,7 +196,7 @@ export function Layers() {
   const open = selected ?? gone;
   const panel = open && <LazyLayer row={open} rows={rows} isGone={selected === null} />;
   const most = Math.max(0, ...layers.map((row) => row.error_share));
-  const tabs = <LayerTabs>{done.pending && <span class="chip">old</span>}</LayerTabs>;
+  const tabs = <LayerTabs>{done.pending && done.pending !== 'elsewhere' && <span class="chip">old</span>}</LayerTabs>;
   if (layerTab.value === 'graph') {
     return (
       <div class="layers-block">

@@ -372,6 +372,7 @@ class Quantized implements t.QuantizedResult {
     await steps('compare', n, options);
     const comparison: t.Comparison = {
       samples: n,
+      distinct: n,
       layer_samples: Math.min(n, 8),
       output_sqnr_db: behaviour.decibels?.(this.recipe) ?? 30.2,
       median_sqnr_db: 30.4,
