@@ -43,8 +43,13 @@ async function opened(address = '', options = {}) {
   return page;
 }
 
+/** Samples are decoded after the figures stand. */
+const samplesDrawn = (page) =>
+  page.waitForFunction(() => [...document.querySelectorAll('.thumbnail')].every((one) => one.firstChild));
+
 async function picture(page, state, fullPage = true) {
   if (!isWanted(state)) return;
+  await samplesDrawn(page);
   for (const width of widths) {
     await page.setViewportSize({ width, height: width < 600 ? 740 : 900 });
     for (const theme of themes) {
@@ -72,6 +77,7 @@ if (isForDocs) {
       await done(page);
       for (const state of ['Answer', 'Why', 'Everything']) {
         await page.getByRole('radio', { name: state }).check();
+        await samplesDrawn(page);
         await page.evaluate(() => scrollTo(0, 0));
         const name = `${state.toLowerCase()}-${device.viewport.width}-${colorScheme}.png`;
         await page.screenshot({ path: join(folder, name) });
