@@ -27,7 +27,7 @@ std::string sentence_of(const TimeForecast& forecast) {
   if (is_faster(forecast))
     return "It is expected to run about " + formatted("%.1f", forecast.times_as_fast) +
            " times as fast as the float model" + where + elsewhere + ".";
-  const std::string why = is_too_short(forecast)
+  const std::string why = forecast.float_ms < kShortMilliseconds
                               ? "The model is so small that a run is mostly the runtime's own work for each operator."
                               : "Quantizers and changes of layout take what the integer kernels save.";
   return "It is not expected to run faster than the float model" + where + ": about " +
@@ -40,10 +40,6 @@ bool is_faster(const TimeForecast& forecast) {
   return forecast.times_as_fast >= kFaster ||
          std::any_of(forecast.elsewhere.begin(), forecast.elsewhere.end(),
                      [](const TimeElsewhere& one) { return one.times_as_fast >= kFaster; });
-}
-
-bool is_too_short(const TimeForecast& forecast) {
-  return !forecast.measured && forecast.float_ms < kShortMilliseconds;
 }
 
 std::optional<TimeForecast> forecast_time(const Model& in_float, const Model& quantized,

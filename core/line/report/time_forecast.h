@@ -75,8 +75,6 @@ struct TimeForecast {
 /// True if the quantized model is faster on at least one processor by more than the uncertainty of forecasts and
 /// measurements.
 bool is_faster(const TimeForecast& forecast);
-/// True if a run is so short that the runtime's overhead per node dominates, about which prices say little.
-bool is_too_short(const TimeForecast& forecast);
 
 /// The time by the first of the lists, and the speed by each of the others, without lists that lack prices of what the
 /// model mostly does. Returns nothing if no list is left or if shapes depend on the samples.

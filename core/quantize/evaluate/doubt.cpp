@@ -59,13 +59,10 @@ std::optional<Doubt> doubt_of_labelled(int64_t correct, int64_t count, double ch
   return std::nullopt;
 }
 
-std::optional<Doubt> doubt_of_unlabelled(std::span<const SureAnswer> answers, int64_t classes) {
-  if (static_cast<int64_t>(answers.size()) < kEnoughForChance || classes < 2) return std::nullopt;
-  double sum = 0;
-  for (const SureAnswer& one : answers) sum += one.sure;
+std::optional<Doubt> doubt_of_unlabelled(int64_t count, double mean_sureness, int64_t classes) {
+  if (count < kEnoughForChance || classes < 2) return std::nullopt;
   const double chance = 1 / static_cast<double>(classes);
-  const bool is_unsure = sum / static_cast<double>(answers.size()) < chance + kHardlySure * (1 - chance);
-  return is_unsure ? std::optional(Doubt::kUnsure) : std::nullopt;
+  return mean_sureness < chance + kHardlySure * (1 - chance) ? std::optional(Doubt::kUnsure) : std::nullopt;
 }
 
 }  // namespace tersor::evaluate

@@ -44,8 +44,8 @@ std::optional<double> sureness(std::span<const double> scores);
 /// right (Guo and others, "On Calibration of Modern Neural Networks", 2017, found differences of 0.02 to 0.17).
 std::optional<Doubt> doubt_of_labelled(int64_t correct, int64_t count, double chance,
                                        std::span<const SureAnswer> answers);
-/// The same of answers without labels, of which only how sure the model is of them is known; `classes` of them.
-std::optional<Doubt> doubt_of_unlabelled(std::span<const SureAnswer> answers, int64_t classes);
+/// The same of `count` answers of `classes` without labels, of which the model is so sure on average.
+std::optional<Doubt> doubt_of_unlabelled(int64_t count, double mean_sureness, int64_t classes);
 
 }  // namespace tersor::evaluate
 

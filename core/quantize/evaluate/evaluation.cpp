@@ -218,7 +218,7 @@ EvaluationResult Evaluation::counted(const std::vector<Record>& records) const {
   }
   if (!known.empty()) result.sureness = sure / static_cast<double>(known.size());
   if (metric_ == Metric::kAnswers) {
-    result.doubt = doubt_of_unlabelled(known, classes_);
+    result.doubt = doubt_of_unlabelled(static_cast<int64_t>(known.size()), result.sureness.value_or(0), classes_);
     return result;
   }
   result.correct = correct;
