@@ -43,11 +43,11 @@ export default defineConfig(async () => {
             groups: [
               {
                 name: 'page',
-                test: /\/node_modules\/@?preact\/|\/web\/src\/(job\/(?!likeliest|verify|variants)|numbers)/,
+                test: /\/node_modules\/@?preact\/|\/web\/src\/(job\/(?!likeliest|tokens|verify|variants)|numbers)/,
               },
               {
                 name: 'package',
-                test: /\/wasm\/dist\/(?!answers|core|error|host|packed|protocol|tersor|variants|worker)\w+\.js$/,
+                test: /\/wasm\/dist\/(?!answers|core|error|host|packed|protocol|tersor|text|variants|worker)\w+\.js$/,
               },
             ],
           },

@@ -17,9 +17,12 @@ const part = (field, content) => {
 };
 const node = (op, name, inputs, output) =>
   part(1, Buffer.concat([...inputs.map((input) => part(1, input)), part(2, output), part(3, name), part(4, op)]));
-const value = (field, name, dims) => {
+const value = (field, name, dims, type = 1) => {
   const shape = Buffer.concat(dims.map((dim) => part(1, typeof dim === 'string' ? part(2, dim) : number(1, dim))));
-  return part(field, Buffer.concat([part(1, name), part(2, part(1, Buffer.concat([number(1, 1), part(2, shape)])))]));
+  return part(
+    field,
+    Buffer.concat([part(1, name), part(2, part(1, Buffer.concat([number(1, type), part(2, shape)])))]),
+  );
 };
 const weight = (name, dims, values) =>
   part(
@@ -178,4 +181,31 @@ export function softened() {
     value(12, 'y', [1, 3, 32, 32]),
   ]);
   return Buffer.concat([number(1, 8), part(7, graph), part(8, number(2, 13))]);
+}
+
+/** `input_ids` (int64, batch x tokens) through an embedding of 16, two MatMuls and a Relu; `inputs` are further ones that it leaves alone. */
+export function reader(vocabulary, inputs = []) {
+  const table = (rows, columns, phase) =>
+    Array.from({ length: rows * columns }, (_, i) => Math.sin(1 + i * 1.7 + phase) / 2);
+  const ids = (name) => value(11, name, ['batch', 'tokens'], 7);
+  const nodes = [
+    node('Gather', 'look', ['embedding', 'input_ids'], 'a'),
+    node('MatMul', 'first', ['a', 'w1'], 'b'),
+    node('Relu', 'relu', ['b'], 'c'),
+    node('MatMul', 'second', ['c', 'w2'], 'hidden'),
+  ];
+  const weights = [
+    weight('embedding', [vocabulary, 16], table(vocabulary, 16, 0)),
+    weight('w1', [16, 64], table(16, 64, 5)),
+    weight('w2', [64, 16], table(64, 16, 9)),
+  ];
+  const graph = [
+    ...nodes,
+    part(2, 'reader'),
+    ...weights,
+    ids('input_ids'),
+    ...inputs.map(ids),
+    value(12, 'hidden', ['batch', 'tokens', 16]),
+  ];
+  return Buffer.concat([number(1, 8), part(7, Buffer.concat(graph)), part(8, number(2, 17))]);
 }

@@ -51,7 +51,7 @@ const regions = [
 
 it('is under 1.3 MB compressed, without the demo and what loads on first use', async () => {
   const onFirstUse =
-    /^assets\/((Closer|Documents|GraphView|Help|HistogramPlot|LayerPanel|Verification|VariantsTable|variants|verify|layout\.worker|aside\.worker|verify\.worker)-|tersor-(?!light-|sans-))/;
+    /^assets\/((tokens|Closer|Documents|GraphView|Help|HistogramPlot|LayerPanel|Verification|VariantsTable|variants|verify|layout\.worker|aside\.worker|verify\.worker)-|tersor-(?!light-|sans-))/;
   const files = (await readdir(siteFolder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name))

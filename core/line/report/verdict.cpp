@@ -499,8 +499,8 @@ std::string doubt_text(const evaluate::EvaluationResult& exact) {
   return {};
 }
 
-void look_at_float(const evaluate::EvaluationResult& exact, Verdict& verdict) {
-  if (exact.answers && static_cast<int64_t>(exact.answers->size()) >= kEnoughAnswers &&
+void look_at_float(const evaluate::EvaluationResult& exact, bool has_classes, Verdict& verdict) {
+  if (has_classes && exact.answers && static_cast<int64_t>(exact.answers->size()) >= kEnoughAnswers &&
       std::set<int64_t>(exact.answers->begin(), exact.answers->end()).size() == 1)
     verdict.causes.push_back(
         "The float model gives every sample the same answer: the preprocessing (range, channel order, layout) is "
@@ -583,7 +583,8 @@ Verdict verdict_of(const Report& report) {
   judge_evaluations(report.evaluation, verdict);
   if (report.evaluation.in_float) {
     const size_t others = verdict.causes.size();
-    look_at_float(*report.evaluation.in_float, verdict);
+    const bool has_classes = report.evaluation.in_float->value || (report.comparison && report.comparison->agreement);
+    look_at_float(*report.evaluation.in_float, has_classes, verdict);
     if (verdict.causes.size() > others) verdict.usability = worse(verdict.usability, Usability::kUsableWithCare);
   }
   if (report.metric) judge_metric(report, verdict);

@@ -8,6 +8,7 @@ import type { Drawn, DrawRequest } from './drawings';
 import type { Arrival } from './intake';
 import { lookForParts } from './parts';
 import type { Problem } from './problem';
+import type { TextFiles, Tokens } from './tokens';
 
 interface Pending {
   /** Takes an answer; says whether it was the last. */
@@ -82,6 +83,18 @@ export function pngOf(picture: Blob): Promise<Blob | null> {
       return 'png' in answer;
     };
     ask({ take, fail: () => resolve(null) }, { picture });
+  });
+}
+
+export function tokens(texts: TextFiles): Promise<Tokens> {
+  return new Promise((resolve, reject) => {
+    const take = (answer: AsideAnswer) => {
+      if ('tokens' in answer) resolve(answer.tokens);
+      return 'tokens' in answer;
+    };
+    const refuse = (message: string) =>
+      reject({ code: 'invalid_samples', message: `${message}.`, place: '', hint: '' } satisfies Problem);
+    ask({ take, fail: refuse }, { texts });
   });
 }
 

@@ -7,6 +7,7 @@ import { unzipSync } from 'fflate';
 
 import { barsOf, type Bars } from './bars';
 import { drawRuns, type Drawn, type DrawRequest } from './drawings';
+import type { TextFiles, Tokens } from './tokens';
 
 /** What the entries may hold together; checked from the directory before anything is inflated. */
 const limit = 2e9;
@@ -14,6 +15,7 @@ const limit = 2e9;
 export type AsideRequest = { readonly id: number } & (
   | { readonly archive: Blob }
   | { readonly picture: Blob }
+  | { readonly texts: TextFiles }
   | { readonly runs: DrawRequest; readonly as: 'drawings' | 'bars' }
 );
 
@@ -27,6 +29,7 @@ export type AsideAnswer =
   | { readonly id: number; readonly drawn: Drawn | null }
   | { readonly id: number; readonly bars: Bars | null }
   | { readonly id: number; readonly png: Blob | null }
+  | { readonly id: number; readonly tokens: Tokens }
   | { readonly id: number; readonly failure: string };
 
 async function unzip(id: number, archive: Blob): Promise<void> {
@@ -82,11 +85,16 @@ addEventListener('message', ({ data: asked }: MessageEvent<AsideRequest>) => {
   const work = async () => {
     if ('archive' in asked) await unzip(asked.id, asked.archive);
     else if ('picture' in asked) postMessage({ id: asked.id, png: await png(asked.picture) } satisfies AsideAnswer);
-    else if (asked.as === 'drawings') draw(asked.id, asked.runs);
+    else if ('texts' in asked) {
+      const { tokensOf } = await import('./tokens');
+      postMessage({ id: asked.id, tokens: await tokensOf(asked.texts) } satisfies AsideAnswer);
+    } else if (asked.as === 'drawings') draw(asked.id, asked.runs);
     else postMessage({ id: asked.id, bars: barsOf(asked.runs) } satisfies AsideAnswer);
   };
   work().catch((error: unknown) => {
-    const failure = error instanceof Error ? error.message : String(error);
+    const { message, hint = '' } =
+      error instanceof Error ? (error as Error & { hint?: string }) : { message: String(error) };
+    const failure = `${message} ${hint}`.trim();
     postMessage({ id: asked.id, failure } satisfies AsideAnswer);
   });
 });

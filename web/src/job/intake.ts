@@ -17,6 +17,9 @@ export interface Sorted {
   readonly archives: readonly Arrival[];
   readonly samples: readonly Arrival[];
   readonly labels: readonly Arrival[];
+  /** Files of sentences, and tokenizers that make token ids of them. */
+  readonly texts: readonly Arrival[];
+  readonly tokenizers: readonly Arrival[];
   /** Files of no known kind: external data, or a model in another format. */
   readonly others: readonly Arrival[];
   /** Texts that say something to people. */
@@ -54,12 +57,33 @@ function isLabels(path: string): boolean {
   return ['npy', 'csv', 'txt'].includes(ending(path)) && /(^|[^a-z])(labels?|targets?|y)$/.test(name);
 }
 
+/** What lies beside a transformer: its tokenizer, settings that nothing here reads, and texts that are no samples. */
+const tokenizerNames = ['tokenizer.json', 'tokenizer_config.json'];
+const ownSettings = /tersor|recipe|platform/i;
+const unusedTexts = /^(vocab|merges|read-?me|licen[cs]e|notice|requirements)\.txt$/i;
+
+function isOfTransformer(path: string): boolean {
+  const name = baseName(path);
+  return ending(path) === 'json' ? !ownSettings.test(name) : unusedTexts.test(name);
+}
+
 function isSamplePb(path: string): boolean {
   return /^(input|output)_\d+\.pb$/.test(baseName(path));
 }
 
 export function sortArrivals(arrivals: readonly Arrival[]): Sorted {
-  const sorted = { models: [], recipes: [], archives: [], samples: [], labels: [], others: [], ignored: [] } as {
+  const isTransformer = arrivals.some(({ path }) => tokenizerNames.includes(baseName(path)));
+  const sorted = {
+    models: [],
+    recipes: [],
+    archives: [],
+    samples: [],
+    labels: [],
+    texts: [],
+    tokenizers: [],
+    others: [],
+    ignored: [],
+  } as {
     -readonly [K in keyof Sorted]: Arrival[];
   };
   for (const arrival of arrivals) {
@@ -67,11 +91,16 @@ export function sortArrivals(arrivals: readonly Arrival[]): Sorted {
     const kind = ending(path);
     if (isHidden(path)) continue;
     if (kind === 'onnx' || kind === 'tflite') sorted.models.push(arrival);
+    else if (tokenizerNames.includes(baseName(path))) sorted.tokenizers.push(arrival);
+    else if (isTransformer && isOfTransformer(path)) continue;
+    else if (unusedTexts.test(baseName(path))) sorted.ignored.push(arrival);
     else if (kind === 'json') sorted.recipes.push(arrival);
     else if (kind === 'zip') sorted.archives.push(arrival);
     else if (isLabels(path)) sorted.labels.push(arrival);
     else if (sampleEndings.has(kind) || isSamplePb(path)) sorted.samples.push(arrival);
-    else if (kind === 'txt' || kind === 'md') sorted.ignored.push(arrival);
+    else if (unusedTexts.test(baseName(path))) sorted.ignored.push(arrival);
+    else if (kind === 'txt' || kind === 'jsonl') sorted.texts.push(arrival);
+    else if (kind === 'md') sorted.ignored.push(arrival);
     else sorted.others.push(arrival);
   }
   return sorted;

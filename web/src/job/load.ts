@@ -29,12 +29,15 @@ import { giveUp, quantizeAgain } from './quantize';
 import * as state from './state';
 import { say } from './say';
 import { counted } from '../numbers';
-import { unzip } from './aside';
+import { tokens, unzip } from './aside';
 
 let queue: Promise<void> = Promise.resolve();
 /** A model that waits for the file of its weights, and the place of the error that names that file. */
 let waiting: { readonly model: Arrival; readonly place: string } | null = null;
 let sideFiles = new Map<string, Blob>();
+/** Texts and the files of a tokenizer wait for each other, and for the model. */
+let texts: readonly Arrival[] = [];
+const tokenizer = new Map<string, Blob>();
 /** Settles when the newest model's coverage is known. */
 let coverageKnown: Promise<void> = Promise.resolve();
 let lastSet = 0;
@@ -91,6 +94,7 @@ export function addArrivals(
     const recipes = [...sorted.recipes];
     const labels = [...sorted.labels];
     const others = [...sorted.others];
+    takeTexts(sorted);
     let set: NamedSet | null = null;
     addSideFiles(others);
     const unpacked = sorted.archives.map((archive) => ({ archive, files: unzip(archive) }));
@@ -104,9 +108,11 @@ export function addArrivals(
         models.push(...inside.models);
         recipes.push(...inside.recipes);
         others.push(...inside.others);
+        takeTexts(inside);
         if (inside.samples.length > 0) set = asDataSet([...inside.samples, ...inside.labels], stem(archive.path));
         else labels.push(...inside.labels);
-        if (inside.samples.length + inside.models.length + inside.recipes.length + inside.labels.length === 0) {
+        const { samples, models: within, texts: read, recipes: settings, labels: own } = inside;
+        if ([samples, within, read, settings, own].every((one) => one.length === 0)) {
           throw {
             code: 'invalid_samples',
             message: `${archive.path} holds neither a model nor samples.`,
@@ -130,10 +136,50 @@ export function addArrivals(
 
     tellUnused(sorted, beside !== undefined || set !== null);
     for (const file of recipes) await openJson(file);
+    const brings = [...sorted.texts, ...sorted.tokenizers, ...sorted.archives, ...sorted.models].length > 0;
     if (set) await openSamples(set, given);
-    else if (labels.length > 0) await openLabels(labels);
+    else if (!(brings && (await openTexts(labels, given))) && labels.length > 0) await openLabels(labels);
     await coverageKnown;
   });
+}
+
+function takeTexts(sorted: Sorted): void {
+  if (sorted.texts.length > 0) texts = sorted.texts;
+  for (const { path, data } of sorted.tokenizers) tokenizer.set(baseName(path), data);
+}
+
+/** Texts become token ids where the model takes them and its tokenizer is here. Says whether they did. */
+async function openTexts(labels: readonly Arrival[], given: Given): Promise<boolean> {
+  const [first] = texts;
+  if (!first) return false;
+  const name = baseName(first.path);
+  const model = state.model.value;
+  if (!model) {
+    say(`${name} waits for its model.`);
+    return false;
+  }
+  const { inputs } = model.handle.info;
+  const json = tokenizer.get('tokenizer.json');
+  if (!inputs.some(({ type }) => type.startsWith('int'))) {
+    texts = [];
+    say(`${name} is text, and ${model.name} takes none.`);
+    return false;
+  }
+  if (!json) {
+    say(`${name} becomes samples with the model’s tokenizer.json: bring it too.`);
+    return false;
+  }
+  try {
+    const config = tokenizer.get('tokenizer_config.json') ?? null;
+    const { files, ...made } = await tokens({ texts, tokenizer: json, config, inputs });
+    texts = [];
+    await openSamples({ name, source: `${name}.zip`, files: [...files, ...labels], tokens: made }, given);
+    return true;
+  } catch (error) {
+    state.samplesProblem.value = problemOf(error);
+    state.openRegion('samples');
+    return false;
+  }
 }
 
 /** No file vanishes without a word. */
@@ -234,8 +280,9 @@ function asSampleFile(arrival: Arrival): SampleFile {
   return { path: arrival.path, data: arrival.data };
 }
 
-async function openSamples(dropped: NamedSet, given: Given): Promise<void> {
+async function openSamples(dropped: NamedSet & Pick<state.SampleSet, 'tokens'>, given: Given): Promise<void> {
   const set = await decodePictures(dropped);
+  const { tokens: made = null } = dropped;
   const isLabels = (file: Arrival) => sortArrivals([file]).labels.length > 0;
   const labels = set.files.filter(isLabels);
   const files = set.files.filter((file) => !isLabels(file));
@@ -254,6 +301,7 @@ async function openSamples(dropped: NamedSet, given: Given): Promise<void> {
       files: [...files, ...names].map(asSampleFile).sort((a, b) => comparePaths(a.path, b.path)),
       labelsFile: labelsFile ? asSampleFile(labelsFile) : null,
       decoded: set.decoded ?? null,
+      tokens: made,
     };
     state.samplesInfo.value = null;
     state.samplesProblem.value = null;

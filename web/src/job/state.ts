@@ -30,6 +30,7 @@ import type {
 
 import type { Advice } from './advice';
 import type { Problem } from './problem';
+import type { Tokens } from './tokens';
 import { wantedSamples } from './wanted_samples';
 
 export interface OpenModel {
@@ -51,6 +52,8 @@ export interface SampleSet {
   readonly labelsFile: SampleFile | null;
   /** Endings of the pictures that this browser decoded, and how many there are. */
   readonly decoded?: { readonly endings: string; readonly count: number } | null;
+  /** The files are token ids of texts, of which some may have been cut. */
+  readonly tokens?: Omit<Tokens, 'files'> | null;
   /** The labels that the samples have of their own are not used. */
   readonly isUnlabelled?: boolean;
 }

@@ -110,9 +110,9 @@ const fewestToSay = 4;
 const manyCopies = 0.25;
 
 /** What a reader is to know of a file that is usable with care, where the gain does not say it. */
-function careOf({ float, int8, comparison }: state.Result): string {
+function careOf(done: state.Result): string {
+  const { float, int8, comparison } = done;
   const sure = percent(float.sureness ?? 0, 0);
-  const answers = new Set(float.answers ?? []);
   if (float.doubt === 'weak')
     return `The float model is right in ${percent(float.value)} alone, which is less than trained models have: samples or labels may not fit it.`;
   if (float.label_order) return 'The labels look like a reordering of the model’s outputs: see Everything.';
@@ -120,7 +120,8 @@ function careOf({ float, int8, comparison }: state.Result): string {
     return `The float model is ${sure} sure of its answers and right in ${percent(float.value)}: samples or labels may not fit it.`;
   if (float.doubt === 'unsure')
     return `The float model is hardly sure of any answer (${sure} on average): these may not be samples of its kind.`;
-  if (answers.size === 1 && (float.answers?.length ?? 0) >= fewestToSay)
+  const answers = agreementOf(done) ? [...(float.answers ?? [])] : [];
+  if (answers.length >= fewestToSay && new Set(answers).size === 1)
     return 'The float model gives every sample the same answer: these may not be samples of its kind.';
   const { samples, distinct } = comparison;
   if (distinct < fewestToSay)

@@ -35,9 +35,9 @@ export function wantedSamples(input: TensorInfo | undefined): WantedSamples {
   if (/^u?int/.test(input.type))
     return {
       drop:
-        `Drop arrays (.npy, .npz) or rows of a .csv, alone or as .zip: the model takes whole numbers (${takes}), such as tokens ` +
-        'or bytes. Texts and other files are not turned into them here.',
-      next: `Next: samples. ${usual} arrays of the whole numbers that the model will meet; labels are optional.`,
+        'Drop texts (.txt, .jsonl) with the model’s tokenizer.json, or arrays (.npy, .npz) or rows of a .csv, alone or ' +
+        `as .zip: the model takes whole numbers (${takes}), such as tokens or bytes.`,
+      next: `Next: samples. ${usual} texts with the model’s tokenizer.json, or arrays of whole numbers; labels are optional.`,
     };
   return {
     drop: `Drop arrays (.npy, .npz), rows of a .csv or .wav recordings, alone or in folders or a .zip: the model takes ${takes}.`,

@@ -47,6 +47,7 @@ import {
 import { wantedSamples } from '../job/wanted_samples';
 import { column, count, counted, fixed, range, shape, size, value } from '../numbers';
 import { BlockHead } from './BlockHead';
+import { download } from './copy';
 import { chooseFiles, chooseFolder } from './files';
 import { NumberField, Select } from './fields';
 import { useFold } from './fold';
@@ -117,6 +118,23 @@ function Skipped({ info }: { readonly info: SamplesInfo }) {
   );
 }
 
+/** What became of texts, and what the program is given in their place. */
+function MadeOfTexts(props: { readonly count: number }) {
+  const set = samples.value;
+  const made = set?.tokens;
+  if (!set || !made) return null;
+  const were = made.cut === 1 ? 'was' : 'were';
+  const cut = made.cut > 0 ? `; ${count(made.cut)} ${were} cut to ${count(made.most)} tokens` : '';
+  return (
+    <p class="soft">
+      {counted(props.count, 'text')} became token ids with the model’s tokenizer{cut}.{' '}
+      <LinkButton onClick={() => download(made.archive, set.source, 'application/zip')}>
+        Save them for the program
+      </LinkButton>
+    </p>
+  );
+}
+
 function Classes(props: { readonly info: SamplesInfo }) {
   const { info } = props;
   const [shown, more] = useFold(info.classes, firstClasses, 'classes');
@@ -178,6 +196,7 @@ function Classes(props: { readonly info: SamplesInfo }) {
         <OwnLabels info={info} />
       </p>
       <Skipped info={info} />
+      <MadeOfTexts count={info.count} />
       {decoded && (
         <p class="soft">
           {counted(decoded.count, 'picture')} ({decoded.endings}) {decoded.count === 1 ? 'was' : 'were'} decoded by this
@@ -327,6 +346,7 @@ function Preview(props: { readonly shown: SamplePreview }) {
   };
   const raster = tensor && chosen ? rasterOf(tensor, chosen.layout, chosen.channels === 'BGR', scale) : null;
   const picture = shown.picture;
+  const text = samples.value?.tokens?.lines.get(shown.path);
   return (
     <div class="block">
       <div class="block-head">
@@ -339,6 +359,7 @@ function Preview(props: { readonly shown: SamplePreview }) {
         </span>
       </div>
       {previewProblem.value && <ProblemCard problem={previewProblem.value} />}
+      {text !== undefined && <p>{text}</p>}
       {picture && (
         <div class="pictures">
           <figure>
