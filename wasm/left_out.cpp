@@ -95,7 +95,15 @@ std::vector<ops::Op> ops::group_query_attention_ops() {
   return {};
 }
 
+std::vector<ops::Op> ops::microsoft_rotary_ops() {
+  return {};
+}
+
 std::vector<ops::Op> ops::multi_head_attention_ops() {
+  return {};
+}
+
+std::vector<ops::Op> ops::skip_layer_norm_ops() {
   return {};
 }
 

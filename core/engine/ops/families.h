@@ -29,11 +29,12 @@ std::vector<Op> expand_ops();  // Expand, Tile, Where
 std::vector<Op> gather_ops();  // Gather, GatherElements, GatherND
 std::vector<Op> group_query_attention_ops();
 std::vector<Op> gru_ops();
-std::vector<Op> layer_norm_ops();  // LayerNormalization, RMSNormalization, those of com.microsoft with a sum before
+std::vector<Op> layer_norm_ops();        // LayerNormalization, RMSNormalization
 std::vector<Op> linear_attention_ops();  // LinearAttention, CausalConvWithState, SwiGLU
 std::vector<Op> lp_pool_ops();           // LpPool, GlobalLpPool
 std::vector<Op> lstm_ops();
 std::vector<Op> matmul_ops();  // Gemm, MatMul
+std::vector<Op> microsoft_rotary_ops();
 std::vector<Op> multi_head_attention_ops();
 std::vector<Op> non_max_suppression_ops();
 std::vector<Op> one_hot_ops();
@@ -49,13 +50,14 @@ std::vector<Op> resize_ops();    // Resize, Upsample
 std::vector<Op> reverse_sequence_ops();
 std::vector<Op> rnn_ops();
 std::vector<Op> rotary_embedding_ops();
-std::vector<Op> sample_grid_ops();  // AffineGrid, GridSample
-std::vector<Op> scatter_ops();      // Scatter, ScatterElements, ScatterND, TensorScatter
-std::vector<Op> select_ops();       // NonZero, Compress, Unique
-std::vector<Op> slice_ops();        // Slice, Split
-std::vector<Op> softmax_ops();      // Softmax, LogSoftmax, Hardmax
-std::vector<Op> space_ops();        // DepthToSpace, SpaceToDepth
-std::vector<Op> spectrum_ops();     // DFT, STFT
+std::vector<Op> sample_grid_ops();      // AffineGrid, GridSample
+std::vector<Op> scatter_ops();          // Scatter, ScatterElements, ScatterND, TensorScatter
+std::vector<Op> select_ops();           // NonZero, Compress, Unique
+std::vector<Op> skip_layer_norm_ops();  // those of com.microsoft with a sum before
+std::vector<Op> slice_ops();            // Slice, Split
+std::vector<Op> softmax_ops();          // Softmax, LogSoftmax, Hardmax
+std::vector<Op> space_ops();            // DepthToSpace, SpaceToDepth
+std::vector<Op> spectrum_ops();         // DFT, STFT
 std::vector<Op> top_k_ops();
 std::vector<Op> transpose_ops();
 std::vector<Op> unary_ops();   // one input, element by element

@@ -46,6 +46,8 @@ struct AttentionForm {
 };
 std::unique_ptr<const Kernel> make_attention(const AttentionForm& form);
 
+/// ONNX's LayerNormalization, and RMSNormalization where it does not center.
+std::unique_ptr<const Kernel> make_layer_norm(bool centers, int64_t axis, float epsilon);
 /// ONNX's RotaryEmbedding.
 std::unique_ptr<const Kernel> make_rotary_embedding(bool interleaved, int64_t rotary_dim, int64_t heads);
 
