@@ -61,6 +61,14 @@ describe('variants', () => {
       expect(bytes.equals(wanted.get(download.suggestedFilename())), word).toBe(true);
     }
     expect(await block.locator('svg circle').count()).toBe(words.length - 1);
+    for (const word of ['uint8', 'q4']) {
+      const row = rows.nth(words.indexOf(word));
+      await row.getByRole('button', { name: /^Verify/ }).click();
+      const said =
+        /In onnxruntime-web [\d.]+: \d+ of 128 values to the last bit.* float sums; \d.*× float’s speed, on 8 samples\./;
+      await row.getByText(said).waitFor({ timeout: 60_000 });
+    }
+    expect(await button(page, 'Verify model.onnx in this browser').count()).toBe(0);
     if (process.env.TERSOR_PICTURES) await block.screenshot({ path: `${process.env.TERSOR_PICTURES}/variants.png` });
     for (const width of [1440, 768, 360]) {
       await page.setViewportSize({ width, height: 900 });

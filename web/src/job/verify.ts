@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Verifying a result: the site's copy of onnxruntime-web runs the file that was made, and the float file, on the evaluated samples.
-// Its outputs are compared with the preview in that runtime's arithmetic, its answers with those of the figures, and both files
+// Verifying a result or a variant: the site's copy of onnxruntime-web runs the file that was made, and the float file, on the evaluated
+// samples. Its outputs are compared with the preview in that runtime's arithmetic, its answers with those of the figures, and both files
 // are timed.
 
 import { effect, signal } from '@preact/signals';
 import { TersorError } from 'tersor';
-import type { QuantizedResult, SampleRun, Timer } from 'tersor';
+import type { EvaluationResult, QuantizedResult, SampleRun, Timer, Variant } from 'tersor';
 
 import { count } from '../numbers';
 import type { SampleCheck, Times, VerifyAnswer, VerifyFailure, VerifyRequest } from '../verify/verify.worker';
@@ -15,9 +15,8 @@ import type { Inputs } from './inputs';
 import { runtime } from './runtime';
 import * as state from './state';
 
-/** What verifying came to, of the samples so far. */
-export interface Verified {
-  readonly quantized: QuantizedResult;
+/** What verifying a file came to, of the samples so far. */
+export interface Checked {
   /** Such as "onnxruntime-web 1.30.0". */
   readonly runtime: string;
   readonly samples: number;
@@ -35,25 +34,37 @@ export interface Verified {
   readonly floatFault: string;
 }
 
+export interface Verified extends Checked {
+  readonly quantized: QuantizedResult;
+}
+
 export const verified = signal<Verified | null>(null);
 /** What goes on, as words; null while nothing does. */
 export const verifying = signal<string | null>(null);
 export const verifyProblem = signal<Problem | null>(null);
+
+/** What verifying variants came to. */
+export const checks = signal<ReadonlyMap<Variant, Checked | Problem>>(new Map());
+/** The variant that is verified, and what goes on. */
+export const checking = signal<{ readonly row: Variant; readonly words: string } | null>(null);
+/** Samples that a variant is verified on: what a runtime computes otherwise shows on few. */
+const checkedSamples = 8;
 
 const name = runtime?.name ?? 'onnxruntime-web';
 const runtimeFile = 'verify/ort.wasm.bundle.min.mjs';
 const runtimeAddress = () => new URL(runtimeFile, document.baseURI).href;
 
 let controller: AbortController | null = null;
+let checkController: AbortController | null = null;
 
 /** What the runtime said, as a sentence that says what it means. */
-function problemWith({ failed, words }: VerifyFailure, inputs: Inputs): Problem {
+function problemWith({ failed, words }: VerifyFailure, inputs: Inputs, called = 'int8'): Problem {
   const said =
     words
       .replace(/^.*?ERROR_MESSAGE: /s, '')
       .split('\n')[0]
       ?.trim() ?? '';
-  const file = failed === 'float' ? `The float file ${inputs.model.name}` : 'The int8 file';
+  const file = failed === 'float' ? `The float file ${inputs.model.name}` : `The ${called} file`;
   const common = { code: 'runtime', place: failed === 'runtime' ? runtimeFile : `${file} in ${name}` };
   if (failed === 'runtime') {
     return {
@@ -124,7 +135,7 @@ function memoryOf({ inputs, outputs, file }: SampleRun): Transferable[] {
 }
 
 function added(
-  to: Verified,
+  to: Checked,
   check: SampleCheck,
   answers: { readonly int8: number | null; readonly float: number | null },
 ) {
@@ -141,8 +152,22 @@ function added(
   };
 }
 
-async function work(inputs: Inputs, result: state.Result, signal: AbortSignal): Promise<void> {
-  const of = result.int8.count;
+/** A file, the runs that the preview gives of it, and the answers that its figures are of. */
+interface Subject {
+  readonly called: string;
+  readonly bytes: Uint8Array;
+  readonly runs: AsyncIterable<SampleRun>;
+  readonly of: number;
+  readonly int8: EvaluationResult['answers'];
+  readonly float: EvaluationResult['answers'];
+}
+
+async function check(
+  inputs: Inputs,
+  { called, bytes, runs, of, ...answers }: Subject,
+  signal: AbortSignal,
+  tell: (found: Checked | null, words: string) => void,
+): Promise<void> {
   const worker = new RuntimeWorker();
   const failed = (answer: VerifyAnswer): VerifyFailure | null => ('failed' in answer ? answer : null);
   try {
@@ -151,14 +176,13 @@ async function work(inputs: Inputs, result: state.Result, signal: AbortSignal): 
       runtime: runtimeAddress(),
       float: file,
       beside,
-      int8: result.quantized.model,
+      int8: bytes,
     };
     const opened = await worker.ask({ ask: 'open', files }, signal);
     let fault = failed(opened);
-    if (fault) throw problemWith(fault, inputs);
+    if (fault) throw problemWith(fault, inputs, called);
     const float = 'opened' in opened ? opened.float : null;
-    let shown: Verified = {
-      quantized: result.quantized,
+    let shown: Checked = {
       runtime: name,
       samples: 0,
       of,
@@ -170,28 +194,21 @@ async function work(inputs: Inputs, result: state.Result, signal: AbortSignal): 
       times: null,
       floatFault: float ? problemWith(float, inputs).message : '',
     };
-    const runs = result.quantized.run(inputs.set.files, {
-      signal,
-      ...inputs.preprocessing,
-      selection: inputs.evaluation,
-      runtime: 'wasm',
-    });
     for await (const one of runs) {
       const came = await worker.ask({ ask: 'run', run: one }, signal, memoryOf(one));
       fault = failed(came);
-      if (fault) throw problemWith(fault, inputs);
+      if (fault) throw problemWith(fault, inputs, called);
       if (!('check' in came)) continue;
       const k = shown.samples;
-      const list = (answers: typeof result.int8.answers) => (answers?.length === of ? (answers[k] ?? null) : null);
-      shown = added(shown, came.check, { int8: list(result.int8.answers), float: list(result.float.answers) });
-      verified.value = shown;
-      verifying.value = `${count(shown.samples)} of ${count(of)} samples`;
+      const list = (all: EvaluationResult['answers']) => (all?.length === of ? (all[k] ?? null) : null);
+      shown = added(shown, came.check, { int8: list(answers.int8), float: list(answers.float) });
+      tell(shown, `${count(shown.samples)} of ${count(of)} samples`);
     }
-    verifying.value = 'Timing both files';
+    tell(shown.samples > 0 ? shown : null, 'Timing both files');
     const timed = await worker.ask({ ask: 'time' }, signal);
     fault = failed(timed);
-    if (fault) throw problemWith(fault, inputs);
-    if ('times' in timed) verified.value = { ...shown, times: timed.times };
+    if (fault) throw problemWith(fault, inputs, called);
+    if ('times' in timed) tell({ ...shown, times: timed.times }, '');
   } finally {
     worker.close();
   }
@@ -209,8 +226,21 @@ export async function verify(inputs: Inputs): Promise<void> {
   const stop = effect(() => {
     if (state.run.value || state.result.value?.quantized !== result.quantized) mine.abort();
   });
+  const { quantized } = result;
+  const selected = { ...inputs.preprocessing, selection: inputs.evaluation, signal: mine.signal };
+  const subject = {
+    called: 'int8',
+    bytes: quantized.model,
+    runs: quantized.run(inputs.set.files, { ...selected, runtime: 'wasm' }),
+    of: result.int8.count,
+    int8: result.int8.answers,
+    float: result.float.answers,
+  };
   try {
-    await work(inputs, result, mine.signal);
+    await check(inputs, subject, mine.signal, (found, words) => {
+      if (found) verified.value = { ...found, quantized };
+      verifying.value = words;
+    });
     state.announcement.value = 'Verified.';
   } catch (error) {
     if (!isAbort(error)) verifyProblem.value = problemOf(error);
@@ -221,6 +251,49 @@ export async function verify(inputs: Inputs): Promise<void> {
       verifying.value = null;
     }
   }
+}
+
+/** Runs a variant in onnxruntime-web as verify() does the result, on a few samples; does nothing while another job runs. */
+export async function verifyVariant(inputs: Inputs, row: Variant): Promise<void> {
+  const engine = state.engine.value;
+  if (!engine || !row.model || state.running.value || checking.value) return;
+  const mine = new AbortController();
+  checkController = mine;
+  checking.value = { row, words: 'Loading the runtime' };
+  const note = (found: Checked | Problem) => (checks.value = new Map(checks.value).set(row, found));
+  const stop = effect(() => {
+    if (state.running.value || state.model.value?.handle !== inputs.model.handle) mine.abort();
+  });
+  try {
+    const handle = await engine.open(row.model, { signal: mine.signal });
+    const selected = { ...inputs.preprocessing, selection: inputs.evaluation, limit: checkedSamples };
+    const subject = {
+      called: row.dtype,
+      bytes: row.model,
+      runs: handle.run(inputs.set.files, { ...selected, signal: mine.signal, runtime: 'wasm' }),
+      of: Math.min(checkedSamples, state.evaluationCount.value),
+      int8: null,
+      float: null,
+    };
+    try {
+      await check(inputs, subject, mine.signal, (found, words) => {
+        if (found) note(found);
+        checking.value = { row, words };
+      });
+    } finally {
+      handle.close();
+    }
+    state.announcement.value = `${row.file} is verified.`;
+  } catch (error) {
+    if (!isAbort(error)) note(problemOf(error));
+  } finally {
+    stop();
+    if (checkController === mine) checking.value = null;
+  }
+}
+
+export function cancelCheck(): void {
+  checkController?.abort();
 }
 
 /** Times files in the site's runtime, for the job of these. */

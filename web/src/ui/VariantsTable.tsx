@@ -6,12 +6,15 @@ import type { Comparison, Variant } from 'tersor';
 
 import type { Inputs } from '../job/inputs';
 import { say } from '../job/say';
-import { canQuantize } from '../job/state';
+import { runtime } from '../job/runtime';
+import { canQuantize, running } from '../job/state';
+import { cancelCheck, checking, checks, verifyVariant, type Checked } from '../job/verify';
 import { cancelVariants, makeVariants, making, variants, variantsProblem } from '../job/variants';
-import { count, fixed, kilobytes, none, outputDecibels, size, times } from '../numbers';
+import { count, counted, fixed, kilobytes, none, outputDecibels, size, times } from '../numbers';
 import { download } from './copy';
 import { LinkButton } from './LinkButton';
 import { ProblemCard } from './Note';
+import { outputs } from './Verification';
 import { useMedia, useWidth } from './width';
 
 /** Same answers, or how far outputs that are none point the same way. */
@@ -33,11 +36,50 @@ function save({ model, file }: Variant): void {
   say(`${file} saved, ${size(model.length)}.`);
 }
 
+/** Beyond what float sums in another order give, as a share of the largest value. */
+const computedOtherwise = 1e-2;
+
+/** What the runtime of this browser made of the file. */
+function InRuntime({ found }: { readonly found: Checked }) {
+  const { runtime: called, samples, of, times: both, apart } = found;
+  const fast = both?.float != null ? `; ${times(both.float / both.int8)} float’s speed` : '';
+  return (
+    <p class="soft">
+      In {called}: {outputs(found)}
+      {fast}
+      {samples < of ? ` (${count(samples)} of ${count(of)} samples).` : `, on ${counted(samples, 'sample')}.`}
+      {apart > computedOtherwise &&
+        ' It computes this file otherwise than the file says: look at its answers before you ship it there.'}
+    </p>
+  );
+}
+
+function Verify({ row, inputs }: { readonly row: Variant; readonly inputs: Inputs | null }) {
+  const now = checking.value;
+  if (!runtime || !row.model || row.dtype === 'fp32') return null;
+  if (now?.row === row)
+    return (
+      <>
+        <span class="soft" role="status">
+          {now.words} …
+        </span>{' '}
+        <LinkButton onClick={cancelCheck}>Cancel</LinkButton>
+      </>
+    );
+  return (
+    <LinkButton disabled={now !== null || running.value} onClick={() => inputs && void verifyVariant(inputs, row)}>
+      Verify<span class="visually-hidden"> {row.file} in this browser</span>
+    </LinkButton>
+  );
+}
+
 function Verdict({ row }: { readonly row: Variant }) {
+  const found = checks.value.get(row);
   const { dtype, verdict, notes } = row;
   return (
     <>
       <span title={verdict?.reason}>{verdict?.usability ?? (dtype === 'fp32' ? 'the float model' : none)}</span>
+      {found && ('samples' in found ? <InRuntime found={found} /> : <p class="soft">{found.message}</p>)}
       {notes.length > 0 && (
         <details>
           <summary>{count(notes.length)} nodes keep float32</summary>
@@ -79,7 +121,8 @@ function Figures({ row, isNarrow }: { readonly row: Variant; readonly isNarrow: 
   );
 }
 
-function Row({ row, isNarrow }: { readonly row: Variant; readonly isNarrow: boolean }) {
+function Row(props: { readonly row: Variant; readonly isNarrow: boolean; readonly inputs: Inputs | null }) {
+  const { row, isNarrow, inputs } = props;
   const { dtype, file, refused } = row;
   return (
     <tr>
@@ -101,9 +144,12 @@ function Row({ row, isNarrow }: { readonly row: Variant; readonly isNarrow: bool
       )}
       <td>
         {!refused && (
-          <LinkButton onClick={() => save(row)}>
-            Save<span class="visually-hidden"> {file}</span>
-          </LinkButton>
+          <>
+            <LinkButton onClick={() => save(row)}>
+              Save<span class="visually-hidden"> {file}</span>
+            </LinkButton>{' '}
+            <Verify row={row} inputs={inputs} />
+          </>
         )}
       </td>
     </tr>
@@ -205,7 +251,7 @@ export function VariantsTable({ inputs, limit }: { readonly inputs: Inputs | nul
           </thead>
           <tbody>
             {shown.map((row) => (
-              <Row key={row.dtype} row={row} isNarrow={isNarrow} />
+              <Row key={row.dtype} row={row} isNarrow={isNarrow} inputs={inputs} />
             ))}
           </tbody>
         </table>

@@ -2,7 +2,7 @@
 //
 // What onnxruntime-web made of the files, in this very browser. Loaded when the button is pressed.
 
-import { cancelVerify, verified, verify, verifying, verifyProblem, type Verified } from '../job/verify';
+import { cancelVerify, verified, verify, verifying, verifyProblem, type Checked } from '../job/verify';
 import { result } from '../job/state';
 import { count, counted, milliseconds, percent, times } from '../numbers';
 import { LinkButton } from './LinkButton';
@@ -11,7 +11,7 @@ import { ProblemCard } from './Note';
 /** Up to here only the order differs in which the runtime adds floats. */
 const lastDigits = 1e-5;
 
-function outputs({ differing, values, apart }: Verified): string {
+export function outputs({ differing, values, apart }: Checked): string {
   if (differing === 0) return `all ${count(values)} values to the last bit`;
   const equal = `${count(values - differing)} of ${count(values)} values to the last bit`;
   if (apart < lastDigits) return `${equal}, the others but for the last digits of float sums`;
@@ -24,7 +24,7 @@ function speed(ratio: number): string {
   return ratio >= 1 ? `, ${times(ratio)} as fast` : `, which is ${times(1 / ratio)} slower`;
 }
 
-function Facts({ shown }: { readonly shown: Verified }) {
+function Facts({ shown }: { readonly shown: Checked }) {
   const { samples, of, int8Same, floatSame } = shown;
   const both = shown.times;
   return (
