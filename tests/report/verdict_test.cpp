@@ -402,6 +402,10 @@ TEST_CASE("a float model that guesses, answers always the same, or has labels of
   report.evaluation.in_float = top1(95, 100);
   report.evaluation.in_float->answers = std::vector<int64_t>(100, 3);
   REQUIRE_THAT(verdict_of(report).causes.at(0), Contains("same answer"));
+  report.evaluation.in_float->value.reset();
+  REQUIRE_THAT(verdict_of(report).causes.at(0), Contains("same answer"));
+  report.comparison->agreement.reset();  // outputs that are no classes have no answers
+  REQUIRE(verdict_of(report).causes.empty());
   report.evaluation.in_float = report.evaluation.quantized = top1(50, 100);
   report.evaluation.in_float->sureness = 0.91;
   report.evaluation.in_float->doubt = evaluate::Doubt::kOverconfident;
