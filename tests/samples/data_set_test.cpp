@@ -118,6 +118,26 @@ TEST_CASE("frames beside a state that cannot be stacked are one sample") {
   REQUIRE(sample[1] == Tensor::of<float>({1, 1, 2}, {7, 8}));
 }
 
+TEST_CASE("the past of a decoder is empty where samples have none; another state has to be there") {
+  std::vector<InputSpec> inputs = {input({-1, 2, -1, 4}, DType::kFloat32, "past_key_values.0.key"),
+                                   input({-1, -1}, DType::kInt64, "input_ids")};
+  inputs[0].next = 1;
+  const NamedFiles prompts = {{"input_ids.npy", npy<int64_t>("<i8", "(2, 3)", {5, 6, 7, 8, 9, 10})}};
+  const auto data = open_set({{"s.npz", zip_of(prompts)}}, inputs);
+  data->require_samples();
+  REQUIRE(data->size() == 2);
+  SampleReader reader(data);
+  const auto second = reader.load(1);
+  REQUIRE(second[0].shape() == Shape{1, 2, 0, 4});
+  REQUIRE(second[1] == Tensor::of<int64_t>({1, 3}, {8, 9, 10}));
+  // token ids alone leave no choice either
+  const auto alone = open_set({{"s.npy", npy<int64_t>("<i8", "(1, 3)", {5, 6, 7})}}, inputs);
+  REQUIRE(SampleReader(alone).load(0)[0].shape() == Shape{1, 2, 0, 4});
+  inputs[0].name = "hidden";
+  REQUIRE_THAT(error_of([&] { open_set({{"s.npz", zip_of(prompts)}}, inputs)->require_samples(); }),
+               Contains("The input \"hidden\" is missing"));
+}
+
 TEST_CASE("an archive that lacks an input, or holds different counts, is a problem that names it") {
   const auto problem = [](const NamedFiles& members, const std::vector<InputSpec>& inputs) {
     return error_of([&] { open_set({{"s.npz", zip_of(members)}}, inputs)->require_samples(); });

@@ -55,6 +55,14 @@ TEST_CASE("arrays may leave out the batch axis and have another type") {
   CHECK(tensors[0].data<float>()[2] == 255);
 }
 
+TEST_CASE("the past of a decoder is empty where the sample has none") {
+  std::vector<InputSpec> inputs{input("x", {-1, 2}), input("past.key", {-1, 2, -1, 4})};
+  const std::vector<GivenArray> given{floats("x", Shape{1, 2}, {1, 2})};
+  CHECK(refusal(given, inputs) == "The sample has no values for the input \"past.key\".");
+  inputs[1].next = 1;
+  CHECK(arrange(given, inputs, "samples[0]").inputs[1].shape() == Shape{1, 2, 0, 4});
+}
+
 TEST_CASE("an array of one row fills a fixed batch, one of the whole batch stays") {
   const std::vector<InputSpec> inputs{input("x", {2, 3})};
   const GivenSample row = arrange(std::vector{floats("x", Shape{1, 3}, {1, 2, 3})}, inputs, "samples[0]");

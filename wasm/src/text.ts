@@ -100,14 +100,6 @@ function kindOf({ name }: TensorInfo, inputs: readonly TensorInfo[]): (typeof ki
   return inputs.length === 1 || /(^|[^a-z])(ids|tokens)$/i.test(name) ? 'input_ids' : null;
 }
 
-/** Keys or values of no tokens, where an input is a decoder's past: batch and tokens are its free axes. */
-function emptyPast({ name, type, shape }: TensorInfo): Tensor | null {
-  if (!/past/i.test(name) || type !== 'float32' || !shape || shape.length < 3) return null;
-  const [, ...axes] = shape;
-  if (axes.filter((axis) => typeof axis === 'string').length !== 1) return null;
-  return { data: new Float32Array(), shape: [1, ...axes.map((axis) => (typeof axis === 'string' ? 0 : axis))] };
-}
-
 /** The tokens in front that are taken, and after them the special tokens that every text ends with. */
 function cut(encoding: Encoding, most: number, tokenizer: Tokenizer): number[] {
   const { ids } = encoding;
@@ -130,7 +122,8 @@ function dataOf(type: string, values: readonly number[], input: string): Tensor[
 
 /**
  * The inputs of a model that takes token ids, made of a text: ids, attention mask, token types and places, known by their names, each of
- * shape [1, tokens]. An input of fixed length is filled up. A decoder's past (`past_key_values.0.key`) is empty: the text is its prompt.
+ * shape [1, tokens]. An input of fixed length is filled up. A decoder's past (`past_key_values.0.key`) is left out,
+ * which makes it empty: the text is its prompt.
  * Throws `invalid_samples` that names an input which no text gives.
  */
 export function textSample(
@@ -141,10 +134,9 @@ export function textSample(
 ): TextSample {
   const known = inputs.map((input) => ({ ...input, kind: kindOf(input, inputs) }));
   const ids = known.find(({ kind }) => kind === 'input_ids');
-  const other = known.find(({ kind, shape, ...input }) => {
-    const fits = kind !== null && (shape === null || shape.length === 2);
-    return !fits && emptyPast({ shape, ...input }) === null;
-  });
+  const other = known.find(({ kind, name, shape }) =>
+    kind === null ? !name.includes('past') : shape !== null && shape.length !== 2,
+  );
   if (!ids || other)
     throw wrong(
       `The model's input "${(other ?? inputs[0])?.name ?? ''}" is not made of a text.`,
@@ -167,10 +159,7 @@ export function textSample(
     position_ids: Array.from({ length }, (_, k) => k),
   };
   const tensors: Record<string, Tensor> = {};
-  for (const { kind, ...input } of known) {
-    const past = kind === null ? emptyPast(input) : null;
-    if (past) tensors[input.name] = past;
-    else if (kind) tensors[input.name] = { data: dataOf(input.type, values[kind], input.name), shape: [1, length] };
-  }
+  for (const { name, type, kind } of known)
+    if (kind) tensors[name] = { data: dataOf(type, values[kind], name), shape: [1, length] };
   return { tensors, isCut };
 }

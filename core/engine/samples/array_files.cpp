@@ -33,6 +33,7 @@ std::string input_names(const ReadContext& context) {
 
 /// The array of one input and how it divides.
 struct InputArray {
+  size_t input = 0;
   NpyArray array;
   ArrayFit fit;
 };
@@ -43,9 +44,12 @@ class ArrayFile : public SampleFile {
       : arrays_(std::move(arrays)), labels_(std::move(labels)), context_(context) {}
   int64_t count() const override { return arrays_[0].fit.count; }
   std::vector<Tensor> load(int64_t index) override {
-    std::vector<Tensor> tensors;
-    for (size_t i = 0; i < arrays_.size(); ++i)
-      tensors.push_back(to_input_type(arrays_[i].array.part(index, arrays_[i].fit.sample), context_.inputs[i]));
+    std::vector<Tensor> tensors(context_.inputs.size());
+    for (InputArray& one : arrays_)
+      tensors[one.input] = to_input_type(one.array.part(index, one.fit.sample), context_.inputs[one.input]);
+    for (size_t i = 0; i < tensors.size(); ++i)
+      if (std::none_of(arrays_.begin(), arrays_.end(), [i](const InputArray& one) { return one.input == i; }))
+        tensors[i] = empty_past(context_.inputs[i]);
     return tensors;
   }
   std::vector<std::string> labels() override {
@@ -117,11 +121,12 @@ std::optional<NpyArray> open_labels(const ReadRange& read, const ZipMember& memb
 /// array is then its input whole.
 bool is_one_sample(const std::vector<InputArray>& arrays, const std::vector<InputSpec>& inputs) {
   bool has_fixed = false, has_several = false;
-  for (size_t i = 0; i < arrays.size(); ++i) {
-    if (!fits_whole(arrays[i].array.shape(), inputs[i])) return false;
-    const bool is_free = inputs[i].shape && !inputs[i].shape->empty() && !inputs[i].shape->front().fixed();
-    if (is_free && arrays[i].fit.count > 1) has_several = true;
-    if (!is_free && arrays[i].fit.count > 1) return false;
+  for (const InputArray& one : arrays) {
+    const InputSpec& input = inputs[one.input];
+    if (!fits_whole(one.array.shape(), input)) return false;
+    const bool is_free = input.shape && !input.shape->empty() && !input.shape->front().fixed();
+    if (is_free && one.fit.count > 1) has_several = true;
+    if (!is_free && one.fit.count > 1) return false;
     if (!is_free) has_fixed = true;
   }
   return has_fixed && has_several;
@@ -138,7 +143,7 @@ std::unique_ptr<SampleFile> open_npy(const FileGroup& group, const ReadContext& 
   NpyArray array(reader_of(group), group.first().size);
   const ArrayFit fit = fit_samples(array, context.inputs[0]);
   std::vector<InputArray> arrays;
-  arrays.push_back({std::move(array), fit});
+  arrays.push_back({0, std::move(array), fit});
   return std::make_unique<ArrayFile>(std::move(arrays), context);
 }
 
@@ -150,8 +155,10 @@ std::unique_ptr<SampleFile> open_npz(const FileGroup& group, const ReadContext& 
     found.push_back(extension_of(member.name) == ".npy" ? member.name.substr(0, member.name.size() - 4) : member.name);
   std::vector<InputArray> arrays;
   const ZipMember* const labelled = find_labels(members, context.inputs);
-  for (const InputSpec& input : context.inputs) {
+  for (size_t i = 0; i < context.inputs.size(); ++i) {
+    const InputSpec& input = context.inputs[i];
     const ZipMember* member = find_array(members, labelled, input, context.inputs.size());
+    if (member == nullptr && input.is_past()) continue;
     if (member == nullptr)
       throw Error(ErrorCode::kInvalidSamples,
                   "The input \"" + input.name + "\" is missing; the archive holds " +
@@ -160,7 +167,7 @@ std::unique_ptr<SampleFile> open_npz(const FileGroup& group, const ReadContext& 
     try {
       NpyArray array(open_member(read, *member), member->size);
       const ArrayFit fit = fit_array(array.shape(), input);
-      arrays.push_back({std::move(array), fit});
+      arrays.push_back({i, std::move(array), fit});
     } catch (const Error& error) {
       throw Error(error.code, "The array \"" + member->name + "\": " + error.message, error.place, error.hint);
     }
@@ -171,8 +178,8 @@ std::unique_ptr<SampleFile> open_npz(const FileGroup& group, const ReadContext& 
     if (arrays[i].fit.count != arrays[0].fit.count)
       throw Error(ErrorCode::kInvalidSamples,
                   "There are " + std::to_string(arrays[0].fit.count) + " samples of the input \"" +
-                      context.inputs[0].name + "\" and " + std::to_string(arrays[i].fit.count) + " of \"" +
-                      context.inputs[i].name + "\".",
+                      context.inputs[arrays[0].input].name + "\" and " + std::to_string(arrays[i].fit.count) +
+                      " of \"" + context.inputs[arrays[i].input].name + "\".",
                   {}, "Save as many of each.");
   if (arrays.empty())
     throw Error(ErrorCode::kInvalidSamples, "The model has no inputs, so an archive gives it nothing.", {},

@@ -113,7 +113,8 @@ std::vector<Tensor> DataSet::filled(Tensor main) const {
     std::vector<int64_t> dims;
     for (const Dim& dim : input.shape.value_or(std::vector<Dim>{})) {
       const auto found = sizes.find(dim.symbol);
-      dims.push_back(dim.fixed() ? dim.value : found != sizes.end() ? found->second : 1);
+      const int64_t free = input.is_past() && !dims.empty() ? 0 : 1;
+      dims.push_back(dim.fixed() ? dim.value : found != sizes.end() ? found->second : free);
     }
     const Shape shape(std::move(dims));
     constexpr int64_t kMostElements = int64_t{1} << 27;

@@ -111,6 +111,18 @@ bool InputSpec::has_batch_axis() const {
   return shape && !shape->empty() && (!shape->front().fixed() || shape->front().value == 1);
 }
 
+bool InputSpec::is_past() const {
+  const auto is_free = [](const Dim& dim) { return !dim.fixed(); };
+  const bool grows = shape && !shape->empty() && std::any_of(shape->begin() + 1, shape->end(), is_free);
+  return is_state() && grows && name.find("past") != std::string::npos;
+}
+
+Tensor empty_past(const InputSpec& input) {
+  std::vector<int64_t> dims;
+  for (const Dim& dim : *input.shape) dims.push_back(dim.fixed() ? dim.value : dims.empty() ? 1 : 0);
+  return Tensor::make(input.dtype, Shape(std::move(dims)));
+}
+
 void refuse_shape(const Shape& array, const InputSpec& input) {
   throw Error(ErrorCode::kInvalidSamples,
               "The shape is " + array.text() + ", the input \"" + input.name + "\" takes " + input.shape_text() + ".",

@@ -62,6 +62,10 @@ std::vector<Tensor> fit_all(std::span<const GivenArray> arrays, const std::vecto
   for (const InputSpec& input : inputs) {
     const auto found =
         std::find_if(arrays.begin(), arrays.end(), [&](const GivenArray& array) { return array.name == input.name; });
+    if (found == arrays.end() && input.is_past()) {
+      tensors.push_back(empty_past(input));
+      continue;
+    }
     if (found == arrays.end())
       throw Error(ErrorCode::kInvalidSamples, "The sample has no values for the input \"" + input.name + "\".", place,
                   "The model's inputs are " + listed(inputs) + ".");

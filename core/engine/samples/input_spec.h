@@ -21,6 +21,9 @@ struct InputSpec {
   /// it.
   std::optional<size_t> next = std::nullopt;
   bool is_state() const { return next.has_value(); }
+  /// A state that grows with each token and is called so: a free axis beside the batch counts those that a decoder has
+  /// seen. It starts without any.
+  bool is_past() const;
 
   /// "1x3x224x224", with names or "?" for free dimensions: "Nx3x?x?".
   std::string shape_text() const;
@@ -67,6 +70,9 @@ struct RawArray {
 /// The array as a tensor of the input's type. float64 and float16 become float32 and whole numbers keep their value, so
 /// a picture of bytes 0 to 255 stays 0 to 255. Error kInvalidSamples when a value does not fit the type.
 Tensor to_input_type(const RawArray& array, const InputSpec& input);
+
+/// The past before the first token, of an input that is one: batch 1, its other free axes without elements.
+Tensor empty_past(const InputSpec& input);
 
 /// Error kInvalidSamples that names the first element that is NaN or infinite.
 void check_finite(const Tensor& tensor, const InputSpec& input);
