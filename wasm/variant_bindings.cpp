@@ -139,8 +139,10 @@ val open_computed(const std::string& key, const val& bytes) {
   });
 }
 
-/// JSON of Variant. `comparison`, `guess`: JSON of report::Comparison and of a Diagnostic or null.
-val judge_variant(const std::string& key, const std::string& comparison, bool held_aside, const std::string& guess) {
+/// JSON of Variant. `comparison`, `guess`, `leader`: JSON of report::Comparison, of a Diagnostic or null, and of the
+/// Variant that leads so far or null.
+val judge_variant(const std::string& key, const std::string& comparison, bool held_aside, const std::string& guess,
+                  const std::string& leader) {
   return guard([&] {
     Unjudged last = std::exchange(last_made(), {});
     TERSOR_CHECK(last.key == key);
@@ -148,7 +150,9 @@ val judge_variant(const std::string& key, const std::string& comparison, bool he
     from_json(parse_json(comparison, "comparison"), found, "comparison");
     std::optional<Diagnostic> remark;
     from_json(parse_json(guess, "guess"), remark, "guess");
-    judge(last.row, std::move(last.report), std::move(found), held_aside, remark);
+    std::optional<Variant> best;
+    from_json(parse_json(leader, "leader"), best, "leader");
+    judge(last.row, std::move(last.report), std::move(found), held_aside, remark, best ? &*best : nullptr);
     return to_text(to_json(last.row), false);
   });
 }

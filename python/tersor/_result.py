@@ -178,6 +178,8 @@ class Variant:
     """`usability` is a word, `reason` a sentence."""
     time: Optional[dict[str, Any]] = field(repr=False)
     """Expected time, where it is known."""
+    leads: bool = field(repr=False)
+    """Of the rows so far it is the one to take: the last that leads is the best of all."""
     notes: list[str] = field(repr=False)
     """Sentences, such as which nodes keep float32."""
     refused: Optional[dict[str, str]] = field(repr=False)

@@ -61,6 +61,8 @@ describe('variants', () => {
       expect(bytes.equals(wanted.get(download.suggestedFilename())), word).toBe(true);
     }
     expect(await block.locator('svg circle').count()).toBe(words.length - 1);
+    expect(await block.getByText('the one to take', { exact: true }).count()).toBe(1);
+    await block.getByText(/^Judged on 64 samples.* is the one to take: usable, then fast, then small\./).waitFor();
     for (const word of ['uint8', 'q4']) {
       const row = rows.nth(words.indexOf(word));
       await row.getByRole('button', { name: /^Verify/ }).click();

@@ -88,11 +88,39 @@ TEST_CASE("a float16 file is judged by what the engine runs in its place", "[var
   const report::Comparison found = compared(opened.model, *half.computed, report::Depth::kOutputs);
   CHECK(*found.output_sqnr_db > 50);
   CHECK(*found.output_sqnr_db < 80);
-  judge(half.row, std::move(half.report), found, true, std::nullopt);
+  judge(half.row, std::move(half.report), found, true, std::nullopt, nullptr);
   CHECK(half.row.held_aside);
+  CHECK(half.row.leads == (half.row.verdict->usability <= report::Usability::kUsableWithCare));
   CHECK(half.row.comparison->samples == 6);
   REQUIRE(half.row.verdict);
   CHECK_FALSE(half.row.verdict->reason.empty());
+}
+
+TEST_CASE("of variants the one to take is usable, then fast, then small, then exact", "[variants]") {
+  const auto judged = [](double decibels, double speed, int64_t bytes, const Variant* leader) {
+    Variant row;
+    row.size_bytes = bytes;
+    row.time = report::TimeForecast{};
+    row.time->times_as_fast = speed;
+    report::Report of_file;
+    of_file.time = row.time;
+    of_file.model.size_bytes = 1000, of_file.output.size_bytes = bytes;
+    report::Comparison found;
+    found.samples = found.distinct = 64;
+    found.outputs = {{"y", decibels}};
+    found.output_sqnr_db = decibels;
+    judge(row, of_file, found, true, std::nullopt, leader);
+    return row;
+  };
+  const Variant first = judged(45, 1.5, 400, nullptr);
+  CHECK(first.leads);
+  CHECK(judged(40, 1.5, 300, &first).leads);
+  CHECK(judged(40, 1.6, 900, &first).leads);
+  CHECK(judged(50, 1.52, 410, &first).leads);
+  CHECK_FALSE(judged(44, 1.52, 410, &first).leads);
+  CHECK_FALSE(judged(60, 1.2, 100, &first).leads);
+  CHECK_FALSE(judged(14, 3, 100, &first).leads);  // with care
+  CHECK_FALSE(judged(-5, 3, 100, nullptr).leads);
 }
 
 TEST_CASE("weights in Constant nodes become float16 as others do", "[variants]") {

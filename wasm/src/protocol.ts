@@ -210,7 +210,13 @@ export interface CoreCalls {
   /** Keeps what the engine runs in the place of a file. */
   openComputed(key: string, bytes: Uint8Array): null;
   /** Of the variant that this worker made last; JSON of a Comparison and of a Diagnostic or null. */
-  judgeVariant(key: string, comparison: string, heldAside: boolean, guess: string): Omit<Variant, 'model'>;
+  judgeVariant(
+    key: string,
+    comparison: string,
+    heldAside: boolean,
+    guess: string,
+    leader: string,
+  ): Omit<Variant, 'model'>;
 }
 
 /** Calls that the worker has a part in (answers.ts). */

@@ -45,6 +45,8 @@ class VariantsRun {
   readonly #call: CallOptions;
   /** All samples, by number. */
   readonly #all: Feed | null;
+  /** The best so far. */
+  #leader: Omit<Variant, 'model'> | null = null;
   #largest: string | null = null;
   #begun: { readonly platform: string; readonly statistics: Uint8Array } | null = null;
 
@@ -102,7 +104,9 @@ class VariantsRun {
       const call = { ...this.#call, classes: all.classes };
       const comparison = await compare(context, compared, this.#pick(all, plan.judged), call);
       const guess = JSON.stringify(all.remarks?.[0] ?? null);
-      const row = await worker.call('judgeVariant', [key, JSON.stringify(comparison), plan.held_aside, guess]);
+      const judged = [key, JSON.stringify(comparison), plan.held_aside, guess, JSON.stringify(this.#leader)] as const;
+      const row = await worker.call('judgeVariant', judged);
+      if (row.leads) this.#leader = row;
       return { ...row, model };
     } finally {
       context.pool.forget(quantized.key);
@@ -119,7 +123,7 @@ function planned({ context }: Maker, all: Feed | null, { calibrationSamples = 0,
 function refused({ dtype, file }: VariantKind, error: unknown): Variant {
   if (!(error instanceof TersorError) || error.code !== 'unsupported_model') throw error;
   const nothing = { platform: null, size_bytes: null, comparison: null, verdict: null, time: null, model: null };
-  return { dtype, file, ...nothing, held_aside: false, notes: [], refused: error.toJSON() };
+  return { dtype, file, ...nothing, held_aside: false, leads: false, notes: [], refused: error.toJSON() };
 }
 
 function checkCount(value: unknown, name: string): void {

@@ -101,12 +101,15 @@ Json make(const VariantsOptions& options, const std::string& path, const std::st
   if (request.data && !options.json && !variant_samples(request.data->size(), request.calibrate).held_aside)
     print("All samples calibrate, so that the same judge: give more of them, or a lower --limit.\n");
   VariantMaker maker(std::move(request));
+  std::string best;
   while (auto made = maker.next(options.workforce)) {
     made->row.file.replace(0, kModel.size(), stem);
     if (!made->row.refused) write_file((fs::path(options.output) / made->row.file).string(), made->bytes);
     rows.push_back(to_json(made->row));
+    if (made->row.leads) best = made->row.file;
     if (!options.json) print_row(made->row, static_cast<int>(stem.size()) + 17, options.verbose);
   }
+  if (!best.empty() && !options.json) print("%s is the one to take: usable, then fast, then small.\n", best.c_str());
   return {{"model", file_name(path)}, {"variants", rows}};
 }
 

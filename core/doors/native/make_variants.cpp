@@ -43,7 +43,8 @@ MadeVariant VariantMaker::make(const VariantKind& kind, const Workforce& workfor
                                                       {}, report::Depth::kOutputs);
     made.computed.reset();
     judge(made.row, std::move(made.report), compare_samples(program, request_.data, samples_.judged, {}, workforce),
-          samples_.held_aside, report::guess_remark(*request_.data));
+          samples_.held_aside, report::guess_remark(*request_.data), leader_ ? &*leader_ : nullptr);
+    if (made.row.leads) leader_ = made.row;
   }
   return {std::move(made.row), std::move(made.bytes)};
 }

@@ -45,6 +45,7 @@ class VariantMaker {
   VariantRequest request_;
   std::vector<VariantKind> left_;  // those that are still to be made, the last first
   VariantSamples samples_;
+  std::optional<Variant> leader_;           // the best so far
   std::optional<Largest> largest_;          // once a kind asked for it
   std::optional<QuantizedFile> quantized_;  // the last one: the next kind may begin as the same
 };

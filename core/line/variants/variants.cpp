@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/variants/variants.h"
 
+#include <cmath>
 #include <utility>
 
 #include "core/base/names.h"
@@ -123,8 +124,31 @@ VariantFile variant_file(const VariantKind& kind, const OpenedModel& opened, con
   return made;
 }
 
+namespace {
+
+constexpr double kClearly = 1.05;
+
+/// 0: not to be taken.
+int rank_of(const Variant& row) {
+  const auto usability = row.verdict->usability;
+  return usability == report::Usability::kUsable ? 2 : usability == report::Usability::kUsableWithCare ? 1 : 0;
+}
+
+bool is_better(const Variant& row, const Variant& other) {
+  if (rank_of(row) != rank_of(other)) return rank_of(row) > rank_of(other);
+  const auto speed_of = [](const Variant& one) { return one.time ? one.time->times_as_fast : 1; };
+  const double faster = speed_of(row) / speed_of(other);
+  if (faster > kClearly || faster * kClearly < 1) return faster > 1;
+  const double larger = static_cast<double>(*row.size_bytes) / static_cast<double>(*other.size_bytes);
+  if (larger > kClearly || larger * kClearly < 1) return larger < 1;
+  const auto error_of = [](const Variant& one) { return one.comparison->output_sqnr_db.value_or(INFINITY); };
+  return error_of(row) > error_of(other);
+}
+
+}  // namespace
+
 void judge(Variant& row, report::Report report, report::Comparison comparison, bool held_aside,
-           const std::optional<Diagnostic>& guess) {
+           const std::optional<Diagnostic>& guess, const Variant* leader) {
   report.samples.evaluation = comparison.samples;
   report.samples.held_aside = held_aside;
   if (guess) report.diagnostics.push_back(*guess);
@@ -132,6 +156,7 @@ void judge(Variant& row, report::Report report, report::Comparison comparison, b
   row.held_aside = held_aside;
   row.verdict = report::verdict_of(report);
   row.comparison = std::move(report.comparison);
+  row.leads = rank_of(row) > 0 && (leader == nullptr || is_better(row, *leader));
 }
 
 }  // namespace tersor

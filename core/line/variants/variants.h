@@ -8,7 +8,7 @@
 //     // of a kind with float16: the largest values of these samples (largest_values.h)
 //     VariantFile made = variant_file(kind, *opened, quantized, largest);
 //     // where it is to be judged: compare made.computed with the float model on `samples.judged`, the outputs alone
-//     judge(made.row, std::move(made.report), comparison, samples.held_aside, remark);
+//     judge(made.row, std::move(made.report), comparison, samples.held_aside, remark, the row that leads so far);
 //   }
 //
 // Each door goes through samples in its own way; rows and bytes are the same.
@@ -61,6 +61,7 @@ struct Variant {
   bool held_aside = false;
   std::optional<report::Verdict> verdict;
   std::optional<report::TimeForecast> time;
+  bool leads = false;
   std::vector<std::string> notes;
   std::optional<Diagnostic> refused;
 
@@ -77,6 +78,9 @@ struct Variant {
         field("held_aside", &Variant::held_aside, "Calibration has seen none of those samples."),
         field("verdict", &Variant::verdict, "Whether it can be used; null as above."),
         field("time", &Variant::time, "Expected time; null where the platform has no prices or shapes are open."),
+        field(
+            "leads", &Variant::leads,
+            "Of the rows so far it is the one to take: the last that leads is the best of all; false without samples."),
         field("notes", &Variant::notes, "Sentences, such as which nodes keep float32."),
         field("refused", &Variant::refused, "Why there is no file; else null."));
   }
@@ -116,7 +120,10 @@ VariantFile variant_file(const VariantKind& kind, const OpenedModel& opened, con
                          const Largest* largest);
 
 /// Adds what a comparison of the outputs says. `report`: of the file. `guess`: report::guess_remark() of the samples.
+/// `leader`: the row that leads so far; null where none does. This row leads in its place where it is usable rather
+/// than with care, else where it is faster, else where it is smaller, each by more than a twentieth, and else by its
+/// error.
 void judge(Variant& row, report::Report report, report::Comparison comparison, bool held_aside,
-           const std::optional<Diagnostic>& guess);
+           const std::optional<Diagnostic>& guess, const Variant* leader);
 
 }  // namespace tersor

@@ -241,6 +241,8 @@ export interface Variant {
   readonly verdict: Verdict | null;
   /** Expected time; null where it is not known. */
   readonly time: TimeForecast | null;
+  /** Of the rows so far it is the one to take: the last that leads is the best of all; false without samples. */
+  readonly leads: boolean;
   /** Sentences, such as which nodes keep float32. */
   readonly notes: readonly string[];
   /** Why there is no file. */

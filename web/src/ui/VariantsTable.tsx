@@ -121,14 +121,21 @@ function Figures({ row, isNarrow }: { readonly row: Variant; readonly isNarrow: 
   );
 }
 
-function Row(props: { readonly row: Variant; readonly isNarrow: boolean; readonly inputs: Inputs | null }) {
-  const { row, isNarrow, inputs } = props;
+interface RowProps {
+  readonly row: Variant;
+  readonly isBest: boolean;
+  readonly isNarrow: boolean;
+  readonly inputs: Inputs | null;
+}
+
+function Row({ row, isBest, isNarrow, inputs }: RowProps) {
   const { dtype, file, refused } = row;
   return (
     <tr>
       <th scope="row">
         {dtype}
         <span class="sub">{file}</span>
+        {isBest && <span class="chip">the one to take</span>}
       </th>
       {refused ? (
         <td colSpan={isNarrow ? 2 : 5}>
@@ -223,6 +230,7 @@ export function VariantsTable({ inputs, limit }: { readonly inputs: Inputs | nul
   const isNarrow = useMedia('(max-width: 40em)');
   const problem = variantsProblem.value;
   const judged = shown.find(({ comparison }) => comparison);
+  const best = making.value === null ? shown.filter(({ leads }) => leads).at(-1) : undefined;
   return (
     <>
       {problem && <ProblemCard problem={problem} onDismiss={() => (variantsProblem.value = null)} />}
@@ -233,6 +241,7 @@ export function VariantsTable({ inputs, limit }: { readonly inputs: Inputs | nul
             {judged?.comparison
               ? `Judged on ${count(judged.comparison.samples)} samples${judged.held_aside ? '' : ', those they were made with'}; speeds are forecasts. `
               : ''}
+            {best && `${best.dtype} is the one to take: usable, then fast, then small. `}
             The names are those that transformers.js looks for.
           </caption>
           <thead>
@@ -251,7 +260,7 @@ export function VariantsTable({ inputs, limit }: { readonly inputs: Inputs | nul
           </thead>
           <tbody>
             {shown.map((row) => (
-              <Row key={row.dtype} row={row} isNarrow={isNarrow} inputs={inputs} />
+              <Row key={row.dtype} row={row} isBest={row === best} isNarrow={isNarrow} inputs={inputs} />
             ))}
           </tbody>
         </table>
