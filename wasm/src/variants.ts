@@ -104,8 +104,8 @@ class VariantsRun {
       const call = { ...this.#call, classes: all.classes };
       const comparison = await compare(context, compared, this.#pick(all, plan.judged), call);
       const guess = JSON.stringify(all.remarks?.[0] ?? null);
-      const judged = [key, JSON.stringify(comparison), plan.held_aside, guess, JSON.stringify(this.#leader)] as const;
-      const row = await worker.call('judgeVariant', judged);
+      const leader = JSON.stringify(this.#leader);
+      const row = await worker.call('judgeVariant', [key, JSON.stringify(comparison), plan.held_aside, guess, leader]);
       if (row.leads) this.#leader = row;
       return { ...row, model };
     } finally {

@@ -446,7 +446,7 @@ class OpenModel implements t.Model {
   async *run(): AsyncGenerator<t.SampleRun, void, undefined> {}
   async *variants(options: t.VariantsOptions = {}): AsyncGenerator<t.Variant, void, undefined> {
     behaviour.calls.push(`variants of ${options.calibrationSamples ?? 0}, judged on ${options.limit ?? 0}`);
-    const nothing = { platform: null, comparison: null, held_aside: false, verdict: null, time: null };
+    const nothing = { platform: null, comparison: null, held_aside: false, leads: false, verdict: null, time: null };
     for (const dtype of ['fp32', 'q4'] as const) {
       await steps('calibrate', 3, options);
       const row = { ...nothing, dtype, file: `${dtype}.onnx`, notes: [] };
