@@ -59,6 +59,17 @@ it('proposes the order of the folders that explains the answers, with pictures t
   await settled();
 });
 
+it('looks at more samples where the model is surer than right', async () => {
+  Object.assign(behaviour, { fewestForOrder: 100, sureness: 0.65 });
+  await quantize();
+  expect(stopped()).toBeUndefined();
+  Object.assign(behaviour, { sureness: 0.95 });
+  state.measured.value = { ...state.measured.value, float: null };
+  await quantize();
+  expect(stopped()?.id).toBe('labels-reordered');
+  expect(stopped()?.sentence).toMatch(/: 60\.\d.% → 100\.0.% of 128 samples are right\.$/);
+});
+
 it('finds the preset that the wrong order hid', async () => {
   // answers say something only where pixels reach the model from -1 to 1
   behaviour.answers = (index, preprocessing) => (preprocessing?.mean[0] === 0.5 ? outputOf(index) : 3);

@@ -32,6 +32,8 @@ export interface FoundOrder {
 const presets: readonly PreprocessingPreset[] = ['imagenet', 'unit', 'signed', 'raw'];
 /** Samples that other presets are tried on. */
 const triedSamples = 128;
+/** By so much surer than right on the evaluated samples, a model is looked at on more: classes that are exchanged may not show on few. */
+const surer = 0.1;
 const shownExamples = 5;
 
 /** The output that is taken as right for each sample of the data set; null where only a file of labels says it. */
@@ -83,13 +85,13 @@ function otherWays(): NonNullable<FoundOrder['preset']>[] {
 }
 
 async function tryWay(
-  { model, set, labels }: Inputs,
-  preset: NonNullable<FoundOrder['preset']>,
+  { model, set, labels, preprocessing }: Inputs,
+  preset: FoundOrder['preset'],
   signal: AbortSignal,
 ): Promise<Candidate> {
   const result = await model.handle.evaluate(set.files, labels, {
     signal,
-    preprocessing: preset.preprocessing,
+    ...(preset ? { preprocessing: preset.preprocessing } : preprocessing),
     selection: { part: 'calibration', count: triedSamples },
   });
   return { result, preset };
@@ -115,6 +117,9 @@ export async function findOrder(
 ): Promise<FoundOrder | null> {
   if (inputs.labels === null || float.metric !== 'top1') return null;
   const candidates: Candidate[] = [{ result: float, preset: null }];
+  const isSurer = float.value !== null && (float.sureness ?? 0) - float.value > surer;
+  if (!float.label_order && isSurer && state.sampleCount.value > float.count)
+    candidates.push(await tryWay(inputs, null, signal));
   const isPicture = state.preview.value?.picture != null;
   if (isPicture && (float.label_order || float.doubt))
     for (const way of otherWays()) candidates.push(await tryWay(inputs, way, signal));

@@ -24,6 +24,9 @@ export const behaviour = {
   decibels: null as ((recipe: t.Recipe) => number) | null,
   /** What the float model answers for a sample of the data set; null: all is told without answers. */
   answers: null as ((index: number, preprocessing: t.Preprocessing | undefined) => number) | null,
+  /** How sure the float model is of these, and on how many samples an order of the classes shows. */
+  sureness: null as number | null,
+  fewestForOrder: 0,
   /** What a file of labels says of a sample. */
   labelsOfFile: (_index: number): number => -1,
   /** Set while the site of the double is built for looking at. */
@@ -256,7 +259,8 @@ function answered(
   const orders = chosen.map((k, at) => [labelOf(k), answers[at] ?? -1] as const);
   return {
     ...base,
-    label_order: correct < chosen.length ? orderOf(orders) : null,
+    sureness: behaviour.sureness,
+    label_order: correct < chosen.length && chosen.length >= behaviour.fewestForOrder ? orderOf(orders) : null,
     ...(labels === null ? { metric: 'answers', value: null, interval: null, doubt: null } : {}),
     answers,
     samples: chosen,
