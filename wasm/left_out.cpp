@@ -77,7 +77,7 @@ std::optional<Model> tflite_model(const Model&) {
   throw left_out();
 }
 
-TfliteFile tflite_file(const Model&) {
+TfliteFile tflite_file(const Model&, bool) {
   throw left_out();
 }
 

@@ -150,6 +150,20 @@ TEST_CASE("what is not between integers stays in floats, between a restoring and
   CHECK(operators_of(lower(model.build())) == "DEQUANTIZE TANH RELU QUANTIZE");
 }
 
+TEST_CASE("weights of operators on floats become floats, or stay int8 behind an operator that restores them") {
+  NamedModel model;
+  model.input("x", {1, 2, 4, 4});
+  weight(model, "w", {3, 2, 1, 1});
+  const Model convolved = model.node("Conv", {"x", "w"}, {"y"}).output("y").build();
+  CHECK(operators_of(lower(convolved)) == "CONV_2D");
+  const Network network = lower(convolved, true);
+  REQUIRE(operators_of(network) == "DEQUANTIZE CONV_2D");
+  const NetworkTensor& kept = tensor_of(network, network.operators[0].inputs[0]);
+  CHECK(codes_of(kept) == std::vector<int8_t>{1, 2, 3, 4, 5, 6});
+  CHECK(kept.quantization == Quantization{{0.5F, 0.5F, 0.5F}, {0, 0, 0}, 0});
+  CHECK(network.operators[1].inputs[1] == network.operators[0].outputs[0]);
+}
+
 TEST_CASE("an operator that TensorFlow Lite has not is named with its node") {
   NamedModel model;
   model.input("x", {1, 4}).node("Erf", {"x"}, {"y"}).output("y");

@@ -28,8 +28,9 @@ std::vector<std::optional<Dims>> shapes_of(const Model& model) {
 
 }  // namespace
 
-Lowering::Lowering(const Model& model)
+Lowering::Lowering(const Model& model, bool keeps_codes)
     : model_(model),
+      keeps_codes_(keeps_codes),
       graph_(model.graph),
       uses_(model.graph),
       values_(quantized_values(graph_, uses_)),
@@ -405,8 +406,8 @@ Network Lowering::run() {
   return std::move(network_);
 }
 
-Network lower(const Model& model) {
-  return Lowering(model).run();
+Network lower(const Model& model, bool keeps_codes) {
+  return Lowering(model, keeps_codes).run();
 }
 
 }  // namespace tersor::tflite

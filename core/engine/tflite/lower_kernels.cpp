@@ -25,10 +25,11 @@ struct Weight {
 Weight weight_of(Lowering& graph, const Site& site, size_t input, const AxisOrder& order) {
   const auto found = graph.constant_of(site.node.inputs[input]);
   if (!found) graph.refuse(site, "Its weight is no constant; TensorFlow Lite's kernels need one.");
-  if (!site.in_integers) return {rearranged(floats_of(*found), order)};
   const auto is_zero = [](int64_t point) { return point == 0; };
-  if (!found->quantized || found->tensor.dtype() != DType::kInt8 ||
-      !std::all_of(found->quantized->zero_points.begin(), found->quantized->zero_points.end(), is_zero))
+  const bool is_int8 = found->quantized && found->tensor.dtype() == DType::kInt8 &&
+                       std::all_of(found->quantized->zero_points.begin(), found->quantized->zero_points.end(), is_zero);
+  if (!site.in_integers && !(is_int8 && graph.keeps_codes())) return {rearranged(floats_of(*found), order)};
+  if (!is_int8)
     graph.refuse(site, "Its weight is not in int8 with zero points of 0.",
                  "Quantize for the platform tflite-micro or tflite.");
   Weight weight{rearranged(found->tensor, order), {found->quantized->scales, found->quantized->zero_points, 0}};
@@ -37,6 +38,14 @@ Weight weight_of(Lowering& graph, const Site& site, size_t input, const AxisOrde
   if (weight.grid.scale.size() > 1)
     weight.grid.dimension = position_of(order, static_cast<int>(axis < 0 ? axis + rank : axis));
   return weight;
+}
+
+/// The constant, as the operator reads it.
+int32_t stored(Lowering& graph, const Site& site, const Weight& weight) {
+  const std::string name = site.name + "_weight";
+  const int32_t made = graph.constant(name, weight.data, weight.grid);
+  if (site.in_integers || weight.grid.scale.empty()) return made;
+  return graph.append(Code::kDequantize, {made}, {name + "_floats", graph.at(made).shape, DType::kFloat32});
 }
 
 /// The sums that 32 bits have to hold: of 255 steps times each weight, and the bias.
@@ -234,7 +243,7 @@ Held lower_conv(Lowering& graph, const Site& site) {
   options.dilation_w = static_cast<int32_t>(axes[1].dilation);
   options.depth_multiplier = depthwise ? static_cast<int32_t>(channels / groups) : 0;
   set_steps(options, axes);
-  const int32_t w = graph.constant(site.name + "_weight", weight.data, weight.grid);
+  const int32_t w = stored(graph, site, weight);
   const Held made = graph.emit(as_picture_site(graph, site), depthwise ? Code::kDepthwiseConv2d : Code::kConv2d,
                                {padded.tensor, w, bias}, channels_last(4), std::move(options));
   return from_picture(graph, site, made);
@@ -308,7 +317,7 @@ Held lower_conv_transpose(Lowering& graph, const Site& site) {
   const Dims full = in_order(uncut.shape, channels_last(4));
   const bool is_cut = end != full || begin != Dims(4, 0);
   if (is_cut) uncut.name += "_uncut";
-  const int32_t w = graph.constant(site.name + "_weight", weight.data, weight.grid);
+  const int32_t w = stored(graph, site, weight);
   Held made = graph.emit(uncut, Code::kTransposeConv, {graph.numbers(full), w, x.tensor, bias}, channels_last(4),
                          std::move(options));
   if (is_cut)
@@ -380,7 +389,7 @@ Held fully_connected(Lowering& graph, const Site& site, bool transposed) {
   Options options;
   options.activation = site.activation;
   options.keep_num_dims = shape.size() == 2 ? 0 : 1;
-  const int32_t w = graph.constant(site.name + "_weight", weight.data, weight.grid);
+  const int32_t w = stored(graph, site, weight);
   return graph.emit(site, Code::kFullyConnected, {x, w, bias}, plain_order(shape.size()), std::move(options));
 }
 

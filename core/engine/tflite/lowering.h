@@ -62,11 +62,12 @@ struct ConstantValue {
 
 class Lowering {
  public:
-  explicit Lowering(const Model& model);
+  Lowering(const Model& model, bool keeps_codes);
   Network run();
 
   // For rules.
   const Model& model() const { return model_; }
+  bool keeps_codes() const { return keeps_codes_; }
   [[noreturn]] void refuse(const Site& site, const std::string& message, const std::string& hint = {}) const;
   const Dims& shape_of(ValueId value) const;
   const Dims& result_shape(const Site& site) const {
@@ -119,6 +120,7 @@ class Lowering {
   void remove_unread();
 
   const Model& model_;
+  bool keeps_codes_;
   const Graph& graph_;
   Uses uses_;
   IntegerValues values_;

@@ -467,7 +467,7 @@ QuantizeResult quantize(const Job& job, const calibrate::Statistics& statistics,
   if (!job.settings.config.keep_metadata) onnx::drop_exporter_notes(result.model);
   take_io_types(job.settings, job.left_out.get(), result.model);
   if (job.settings.format == FileFormat::kTflite) {
-    result.tflite = tflite_file(result.model);
+    result.tflite = tflite_file(result.model, job.settings.platform.name.starts_with("tflite-micro"));
     result.bytes = std::exchange(result.tflite->bytes, {});
     take_integer_nodes(result.tflite->integer_nodes, result.plan.outcomes);
   } else {

@@ -39,8 +39,8 @@ std::optional<Model> tflite_model(const Model& quantized) {
   return tflite::as_made_from(tflite::integer_model(network), quantized);
 }
 
-TfliteFile tflite_file(const Model& quantized) {
-  tflite::Network network = tflite::lower(quantized);
+TfliteFile tflite_file(const Model& quantized, bool for_micro) {
+  tflite::Network network = tflite::lower(quantized, !for_micro);
   network.description = quantized.producer_name + " " + quantized.producer_version;
   // The file does not say by how much, so nobody is to compare them with the float model's.
   const std::set<std::string> rescaled = rescaled_tensors(quantized);

@@ -43,7 +43,7 @@ void check_tflite(const Model& in_float);
 /// where it has operators whose arithmetic is not known here. Error kUnsupportedModel as above.
 std::optional<Model> tflite_model(const Model& quantized);
 
-/// Error kUnsupportedModel as above.
-TfliteFile tflite_file(const Model& quantized);
+/// `for_micro`: TensorFlow Lite Micro is to run it (lower()'s `keeps_codes`). Error kUnsupportedModel as above.
+TfliteFile tflite_file(const Model& quantized, bool for_micro);
 
 }  // namespace tersor
