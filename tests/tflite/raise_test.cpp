@@ -131,6 +131,18 @@ TEST_CASE("weights of float16 become float32") {
   REQUIRE(outputs_of(network) == std::vector<float>{0, -2});
 }
 
+TEST_CASE("constants behind a DEQUANTIZE become floats, by channel") {
+  Network network;
+  NetworkTensor codes{"w", {2, 2}, DType::kInt8, {{0.5F, 2.0F}, {0, 0}, 0}};
+  codes.data = Tensor::of<int8_t>(Shape{2, 2}, {1, -2, 3, 4});
+  network.tensors = {floats({1, 2}), codes, floats({2, 2}), floats({2, 2})};
+  network.operators = {{Code::kDequantize, {1}, {2}}, {Code::kMul, {0, 2}, {3}}};
+  network.inputs = {0};
+  network.outputs = {3};
+  REQUIRE(types_of(network) == "Mul ");
+  REQUIRE(outputs_of(network) == std::vector<float>{0, -1, 0, 8});
+}
+
 TEST_CASE("what is quantized, and what is not known, is refused with its place") {
   Network network;
   NetworkTensor codes{"codes", {1, 2}, DType::kInt8, {{0.5F}, {0}, 0}};

@@ -49,8 +49,8 @@ Model Raising::model() {
     op_ = &network_.operators[k];
     const std::string place = "graph.operator[" + std::to_string(k) + "] (" + name_of_operator(*op_) + ")";
     for (const int32_t input : op_->inputs)
-      if (input >= 0 && !at(input).quantization.scale.empty() && bits_of(at(input).dtype) <= 16 &&
-          is_integer(at(input).dtype))
+      if (op_->code != Code::kDequantize && input >= 0 && !at(input).quantization.scale.empty() &&
+          bits_of(at(input).dtype) <= 16 && is_integer(at(input).dtype))
         refuse_quantized(at(input));
     try {
       raise_operator(*this);

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/tflite/raising.h"
+#include "core/tflite/rules.h"
 
 namespace tersor::tflite {
 
@@ -457,8 +458,15 @@ void raise_shape(Raising& graph) {
 
 void raise_dequantize(Raising& graph) {
   const Tensor* data = graph.constant(graph.in(0));
-  if (data == nullptr || graph.at(graph.in(0)).dtype != DType::kFloat16) graph.refuse_quantized(graph.at(graph.in(0)));
-  graph.take_constant(0, *data);
+  const NetworkTensor& tensor = graph.at(graph.in(0));
+  const auto& [scale, zero_point, dimension] = tensor.quantization;
+  const bool is_half = tensor.dtype == DType::kFloat16;
+  if (data == nullptr || (!is_half && (scale.empty() || scale.size() != zero_point.size())))
+    graph.refuse_quantized(tensor);
+  if (is_half) return graph.take_constant(0, *data);
+  QuantizationNode grid;
+  grid.scales = scale, grid.zero_points = zero_point, grid.axis = dimension;
+  graph.take_constant(0, floats_of({*data, grid}));
 }
 
 void raise_cast(Raising& graph) {
