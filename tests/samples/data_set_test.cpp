@@ -134,7 +134,9 @@ TEST_CASE("the past of a decoder is empty where samples have none; another state
   const auto alone = open_set({{"s.npy", npy<int64_t>("<i8", "(1, 3)", {5, 6, 7})}}, inputs);
   REQUIRE(SampleReader(alone).load(0)[0].shape() == Shape{1, 2, 0, 4});
   inputs[0].name = "hidden";
-  REQUIRE_THAT(error_of([&] { open_set({{"s.npz", zip_of(prompts)}}, inputs)->require_samples(); }),
+  REQUIRE_THAT(error_of([&] {
+                 open_set({{"s.npz", zip_of(prompts)}}, inputs)->require_samples();
+               }),
                Contains("The input \"hidden\" is missing"));
 }
 

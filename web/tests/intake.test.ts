@@ -33,9 +33,21 @@ describe('sorting what was dropped', () => {
 
   it('leaves hidden files and readmes out', () => {
     const sorted = sortArrivals(files('.DS_Store', '__MACOSX/a.png', 'README.md', 'd/.git/x.png', 'notes.txt'));
-    const { ignored, ...others } = sorted;
+    const { ignored, texts, ...others } = sorted;
     expect(Object.values(others).flat()).toEqual([]);
-    expect(paths(ignored)).toEqual(['README.md', 'notes.txt']);
+    expect(paths(ignored)).toEqual(['README.md']);
+    expect(paths(texts)).toEqual(['notes.txt']);
+  });
+
+  it('leaves out what lies beside a transformer, and keeps its tokenizer, texts and recipes', () => {
+    const folder = 'tokenizer.json tokenizer_config.json config.json vocab.txt merges.txt net.tersor.json'.split(' ');
+    const sorted = sortArrivals(files(...folder, 'reviews.jsonl', 'labels.txt', 'license.txt'));
+    expect(paths(sorted.tokenizers)).toEqual(['tokenizer.json', 'tokenizer_config.json']);
+    expect(paths(sorted.texts)).toEqual(['reviews.jsonl']);
+    expect(paths(sorted.recipes)).toEqual(['net.tersor.json']);
+    expect(paths(sorted.labels)).toEqual(['labels.txt']);
+    expect(sorted.ignored).toEqual([]);
+    expect(paths(sortArrivals(files('config.json', 'vocab.txt')).recipes)).toEqual(['config.json']);
   });
 
   it('does not take a class folder that ends in y for labels', () => {

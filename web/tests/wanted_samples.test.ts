@@ -22,7 +22,7 @@ it('asks for pictures where the input may be one', () => {
 it('asks for arrays of the model’s own shape elsewhere', () => {
   expect(said(['batch', 16000])).toMatch(/recordings.*the model takes batch×16000 float32\.$/);
   expect(said([1, 49, 10, 1])).toMatch(/arrays/);
-  expect(said(['batch', 2048], 'int32')).toMatch(/whole numbers \(batch×2048 int32\).*not turned into them/);
+  expect(said(['batch', 2048], 'int32')).toMatch(/texts .*tokenizer\.json.*whole numbers \(batch×2048 int32\)/);
 });
 
 it('takes no shape for a picture that none has', () => {
@@ -52,7 +52,7 @@ it('takes pixels as whole numbers of 8 bits, and longer ones for tokens', () => 
 
 it('says what comes next in the same words', () => {
   expect(wantedSamples({ name: 'x', type: 'int64', shape: [1, 128] }).next).toMatch(
-    /^Next: samples\. 100 or more arrays/,
+    /^Next: samples\. 100 or more texts with the model’s tokenizer\.json, or arrays/,
   );
   expect(wantedSamples({ name: 'x', type: 'float32', shape: [1, 128] }).next).toMatch(
     /^Next: samples\. 100 or more like/,

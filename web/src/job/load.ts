@@ -134,7 +134,8 @@ export function addArrivals(
     else if (waiting && more.some(isAwaited)) await openModel(waiting.model);
     else if (!beside && more[0] && !set) await openModel(more[0]);
 
-    tellUnused(sorted, beside !== undefined || set !== null);
+    const unread = state.model.value && !takesTokens(state.model.value) ? sorted.texts : [];
+    tellUnused({ ...sorted, ignored: [...unread, ...sorted.ignored] }, beside !== undefined || set !== null);
     for (const file of recipes) await openJson(file);
     const brings = [...sorted.texts, ...sorted.tokenizers, ...sorted.archives, ...sorted.models].length > 0;
     if (set) await openSamples(set, given);
@@ -148,6 +149,10 @@ function takeTexts(sorted: Sorted): void {
   for (const { path, data } of sorted.tokenizers) tokenizer.set(baseName(path), data);
 }
 
+function takesTokens({ handle }: state.OpenModel): boolean {
+  return handle.info.inputs.some(({ type }) => type.startsWith('int'));
+}
+
 /** Texts become token ids where the model takes them and its tokenizer is here. Says whether they did. */
 async function openTexts(labels: readonly Arrival[], given: Given): Promise<boolean> {
   const [first] = texts;
@@ -158,13 +163,12 @@ async function openTexts(labels: readonly Arrival[], given: Given): Promise<bool
     say(`${name} waits for its model.`);
     return false;
   }
-  const { inputs } = model.handle.info;
-  const json = tokenizer.get('tokenizer.json');
-  if (!inputs.some(({ type }) => type.startsWith('int'))) {
+  if (!takesTokens(model)) {
     texts = [];
-    say(`${name} is text, and ${model.name} takes none.`);
     return false;
   }
+  const { inputs } = model.handle.info;
+  const json = tokenizer.get('tokenizer.json');
   if (!json) {
     say(`${name} becomes samples with the model’s tokenizer.json: bring it too.`);
     return false;
