@@ -110,11 +110,14 @@ std::vector<Tensor> DataSet::filled(Tensor main) const {
       continue;
     }
     const InputSpec& input = inputs()[i];
+    if (input.is_past()) {
+      tensors.push_back(empty_past(input));
+      continue;
+    }
     std::vector<int64_t> dims;
     for (const Dim& dim : input.shape.value_or(std::vector<Dim>{})) {
       const auto found = sizes.find(dim.symbol);
-      const int64_t free = input.is_past() && !dims.empty() ? 0 : 1;
-      dims.push_back(dim.fixed() ? dim.value : found != sizes.end() ? found->second : free);
+      dims.push_back(dim.fixed() ? dim.value : found != sizes.end() ? found->second : 1);
     }
     const Shape shape(std::move(dims));
     constexpr int64_t kMostElements = int64_t{1} << 27;
