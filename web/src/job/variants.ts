@@ -9,11 +9,14 @@ import { count } from '../numbers';
 import type { Inputs } from './inputs';
 import { isAbort, problemOf, type Problem } from './problem';
 import * as state from './state';
+import type { Checked } from './verify';
 
 /** The rows so far, and the model and samples that they are of. */
 export const variants = signal<{ readonly dataKey: string; readonly rows: readonly Variant[] } | null>(null);
 /** What goes on, as words; null while nothing does. */
 export const making = signal<string | null>(null);
+/** What verifying some of them came to. */
+export const checks = signal<ReadonlyMap<Variant, Checked | Problem>>(new Map());
 export const variantsProblem = signal<Problem | null>(null);
 
 const stages: Readonly<Record<string, string>> = { calibrate: 'calibrating', compare: 'judging' };
@@ -27,6 +30,7 @@ export async function makeVariants(inputs: Inputs, limit: number): Promise<void>
   controller = mine;
   const { dataKey } = inputs;
   variants.value = { dataKey, rows: [] };
+  checks.value = new Map();
   variantsProblem.value = null;
   making.value = 'Loading the whole engine';
   const stop = effect(() => {

@@ -14,6 +14,7 @@ import { isAbort, problemOf, type Problem } from './problem';
 import type { Inputs } from './inputs';
 import { runtime } from './runtime';
 import * as state from './state';
+import { checks } from './variants';
 
 /** What verifying a file came to, of the samples so far. */
 export interface Checked {
@@ -43,8 +44,6 @@ export const verified = signal<Verified | null>(null);
 export const verifying = signal<string | null>(null);
 export const verifyProblem = signal<Problem | null>(null);
 
-/** What verifying variants came to. */
-export const checks = signal<ReadonlyMap<Variant, Checked | Problem>>(new Map());
 /** The variant that is verified, and what goes on. */
 export const checking = signal<{ readonly row: Variant; readonly words: string } | null>(null);
 /** Samples that a variant is verified on: what a runtime computes otherwise shows on few. */
@@ -204,11 +203,12 @@ async function check(
       shown = added(shown, came.check, { int8: list(answers.int8), float: list(answers.float) });
       tell(shown, `${count(shown.samples)} of ${count(of)} samples`);
     }
-    tell(shown.samples > 0 ? shown : null, 'Timing both files');
+    const words = 'Timing both files';
+    tell(shown.samples > 0 ? shown : null, words);
     const timed = await worker.ask({ ask: 'time' }, signal);
     fault = failed(timed);
     if (fault) throw problemWith(fault, inputs, called);
-    if ('times' in timed) tell({ ...shown, times: timed.times }, '');
+    if ('times' in timed) tell({ ...shown, times: timed.times }, words);
   } finally {
     worker.close();
   }
