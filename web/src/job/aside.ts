@@ -75,27 +75,38 @@ export function unzip(archive: Arrival): Promise<Arrival[]> {
   });
 }
 
-/** A picture of one of the browser's formats as a PNG file; null where this browser cannot make it one. */
-export function pngOf(picture: Blob): Promise<Blob | null> {
-  return new Promise((resolve) => {
+interface Answers {
+  readonly png: Blob | null;
+  readonly tokens: Tokens;
+  readonly drawn: Drawn | null;
+  readonly bars: Bars | null;
+}
+
+/** The one answer to a request, by its name. Rejects with a problem of that code, which says why there is none. */
+function answerTo<K extends keyof Answers>(
+  request: Request,
+  name: K,
+  code: string,
+  transfer: Transferable[] = [],
+): Promise<Answers[K]> {
+  return new Promise((resolve, reject) => {
     const take = (answer: AsideAnswer) => {
-      if ('png' in answer) resolve(answer.png);
-      return 'png' in answer;
+      if (name in answer) resolve((answer as unknown as Answers)[name]);
+      return name in answer;
     };
-    ask({ take, fail: () => resolve(null) }, { picture });
+    const fail = (reason: string) => reject({ code, message: `${reason}.`, place: '', hint: '' } satisfies Problem);
+    ask({ take, fail }, request, transfer);
   });
 }
 
+/** A picture of one of the browser's formats as a PNG file; null where this browser cannot make it one. */
+export function pngOf(picture: Blob): Promise<Blob | null> {
+  return answerTo({ picture }, 'png', 'invalid_samples').catch(() => null);
+}
+
+/** Texts as token ids. */
 export function tokens(texts: TextFiles): Promise<Tokens> {
-  return new Promise((resolve, reject) => {
-    const take = (answer: AsideAnswer) => {
-      if ('tokens' in answer) resolve(answer.tokens);
-      return 'tokens' in answer;
-    };
-    const refuse = (message: string) =>
-      reject({ code: 'invalid_samples', message: `${message}.`, place: '', hint: '' } satisfies Problem);
-    ask({ take, fail: refuse }, { texts });
-  });
+  return answerTo({ texts }, 'tokens', 'invalid_samples');
 }
 
 /** The memory of all tensors of some runs, which goes to the worker. */
@@ -105,28 +116,12 @@ function buffersOf({ float, others }: DrawRequest): ArrayBuffer[] {
   return [...new Set(tensors.map(({ data }) => data.buffer as ArrayBuffer))];
 }
 
-function refused(reject: (problem: Problem) => void): (reason: string) => void {
-  return (reason) => reject({ code: 'out_of_memory', message: `${reason}.`, place: '', hint: '' });
-}
-
 /** Masks or boxes over their pictures, null where outputs cannot be drawn; the runs are `given` away, or copied. */
 export function drawn(runs: DrawRequest, given: boolean): Promise<Drawn | null> {
-  return new Promise((resolve, reject) => {
-    const take = (answer: AsideAnswer) => {
-      if ('drawn' in answer) resolve(answer.drawn);
-      return 'drawn' in answer;
-    };
-    ask({ take, fail: refused(reject) }, { runs, as: 'drawings' }, given ? buffersOf(runs) : []);
-  });
+  return answerTo({ runs, as: 'drawings' }, 'drawn', 'out_of_memory', given ? buffersOf(runs) : []);
 }
 
 /** Values as bars, null where there are none to compare; the runs are given away. */
 export function bars(runs: DrawRequest): Promise<Bars | null> {
-  return new Promise((resolve, reject) => {
-    const take = (answer: AsideAnswer) => {
-      if ('bars' in answer) resolve(answer.bars);
-      return 'bars' in answer;
-    };
-    ask({ take, fail: refused(reject) }, { runs, as: 'bars' }, buffersOf(runs));
-  });
+  return answerTo({ runs, as: 'bars' }, 'bars', 'out_of_memory', buffersOf(runs));
 }

@@ -286,7 +286,6 @@ function asSampleFile(arrival: Arrival): SampleFile {
 
 async function openSamples(dropped: NamedSet & Pick<state.SampleSet, 'tokens'>, given: Given): Promise<void> {
   const set = await decodePictures(dropped);
-  const { tokens: made = null } = dropped;
   const isLabels = (file: Arrival) => sortArrivals([file]).labels.length > 0;
   const labels = set.files.filter(isLabels);
   const files = set.files.filter((file) => !isLabels(file));
@@ -305,7 +304,7 @@ async function openSamples(dropped: NamedSet & Pick<state.SampleSet, 'tokens'>, 
       files: [...files, ...names].map(asSampleFile).sort((a, b) => comparePaths(a.path, b.path)),
       labelsFile: labelsFile ? asSampleFile(labelsFile) : null,
       decoded: set.decoded ?? null,
-      tokens: made,
+      tokens: dropped.tokens ?? null,
     };
     state.samplesInfo.value = null;
     state.samplesProblem.value = null;
