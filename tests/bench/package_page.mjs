@@ -23,8 +23,8 @@ async function* samplesOf(count) {
   }
 }
 
-/** Statistics of all tensors, as quantize() takes them; what else the default measures on samples is another pass. */
-const statisticsAlone = { config: { weights_bias_correction: false } };
+/** Statistics of all tensors alone; what else the default tries and measures on samples are other passes. */
+const statisticsAlone = { config: { effort: 0, holdout: false, weights_bias_correction: false } };
 
 async function opened(model, workers) {
   const tersor = await Tersor.create({ workers });
@@ -58,6 +58,17 @@ async function calibrateWithOneAndTwo({ model, samples, asPhotographs, rounds })
   const runs = { ours: () => two.calibrate(given), theirs: () => one.calibrate(given) };
   const milliseconds = await inTurns(runs, rounds, { warm: 1, pause: 100 });
   for (const { tersor } of [one, two]) tersor.close();
+  return milliseconds;
+}
+
+/** Milliseconds of a whole job by default, from the opened model to the file's bytes. */
+async function wholeJob({ model, samples, workers }) {
+  const tersor = await Tersor.create({ workers });
+  const handle = await tersor.open(new URL(model, location.href));
+  const begun = performance.now();
+  await handle.quantize(samplesOf(samples));
+  const milliseconds = performance.now() - begun;
+  tersor.close();
   return milliseconds;
 }
 
@@ -97,6 +108,7 @@ Object.assign(window, {
   calibrateAgainstThreads,
   calibrateWithOneAndTwo,
   readPictures,
+  wholeJob,
   start,
   openChosen,
   closeModel,
