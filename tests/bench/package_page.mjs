@@ -66,7 +66,7 @@ async function wholeJob({ model, samples, workers }) {
   const tersor = await Tersor.create({ workers });
   const handle = await tersor.open(new URL(model, location.href));
   const begun = performance.now();
-  await handle.quantize(samplesOf(samples));
+  await handle.quantize({ samples: samplesOf(samples) });
   const milliseconds = performance.now() - begun;
   tersor.close();
   return milliseconds;

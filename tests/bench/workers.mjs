@@ -53,7 +53,9 @@ async function wholeJobs(name, samples, rounds, ask, { root, folder }) {
 export async function benchWorkers({ root, nets: folder, names, rounds, report }) {
   return withPages({ root, nets: folder }, async (pages) => {
     const rows = [];
-    for (const [name, { samples, bar, onPhotographs, whole }] of Object.entries(nets).filter(([one]) => names.includes(one))) {
+    for (const [name, { samples, bar, onPhotographs, whole }] of Object.entries(nets).filter(([one]) =>
+      names.includes(one),
+    )) {
       const ask = (call, more = {}) =>
         pages.with('package_page.mjs', (page) => {
           const options = { model: `/nets/${name}.onnx`, samples, rounds, ...more };
