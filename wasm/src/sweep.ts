@@ -37,6 +37,14 @@ function workersFor(plan: SweepPlan, workers: number): number {
   return used;
 }
 
+/** The worker of a sample: by the sum of its number's digits to this base, so that every other, every fourth and every eighth
+ * of the samples, which a trial begins with, are spread evenly, too. */
+function workerOf(sample: number, workers: number): number {
+  let sum = 0;
+  for (let rest = sample; rest > 0 && workers > 1; rest = Math.floor(rest / workers)) sum += rest % workers;
+  return sum % workers;
+}
+
 const checkpointSeconds = 30;
 
 /** A training's figures with what a clock adds to them. */
@@ -116,8 +124,11 @@ class SweepRun {
   }
 
   async #share(crew: Crew, plan: SweepPlan, samples: readonly SentSample[]): Promise<void> {
+    const count = crew.workers.length;
+    // a training's lanes are dealt as the core numbers them
+    const placeOf = (i: number) => (plan.lanes === null ? workerOf(i, count) : i % count);
     const give = async (worker: PoolWorker, k: number) => {
-      const mine = samples.filter((_, i) => i % crew.workers.length === k);
+      const mine = samples.filter((_, i) => placeOf(i) === k);
       for (let i = 0; i < mine.length; i += handful) {
         crew.check();
         if (this.over) return;
