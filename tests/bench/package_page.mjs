@@ -33,7 +33,7 @@ async function opened(model, workers) {
     Array.isArray(given)
       ? handle.calibrate(given, { ...statisticsAlone, preprocessing: 'imagenet' })
       : handle.calibrate(samplesOf(given), statisticsAlone);
-  return { tersor, calibrate };
+  return { tersor, handle, calibrate };
 }
 
 /** Milliseconds by round: calibrating with 2 workers, and running the same samples in 2 threads of onnxruntime-web. */
@@ -63,8 +63,7 @@ async function calibrateWithOneAndTwo({ model, samples, asPhotographs, rounds })
 
 /** Milliseconds of a whole job by default, from the opened model to the file's bytes. */
 async function wholeJob({ model, samples, workers }) {
-  const tersor = await Tersor.create({ workers });
-  const handle = await tersor.open(new URL(model, location.href));
+  const { tersor, handle } = await opened(model, workers);
   const begun = performance.now();
   await handle.quantize({ samples: samplesOf(samples) });
   const milliseconds = performance.now() - begun;
