@@ -10,6 +10,7 @@
 #include "core/quant/error_functions.h"
 #include "core/quant/kl_divergence.h"
 #include "core/quant/quantizer.h"
+#include "core/quant/scan_ends.h"
 
 namespace tersor::quant {
 
@@ -61,7 +62,9 @@ Range search_least_divergence(const EvenBins& bins, const Quantizer& quantizer, 
   SearchEffort effort = histogram_effort(bins.counts.size(), grid);
   effort.power_candidates = 10;
   if (grid.n_bits <= 8) effort.symmetric_iterations = 20, effort.shrink_every = 4;
-  const Range found = quantizer.search(start, error, effort, least);
+  Range found = quantizer.search(start, error, effort, least);
+  if (quantizer.method != QuantizationMethod::kPowerOfTwo)
+    found = scan_ends(quantizer, grid, start, found, least, error);
   // Too few bins for any: least squares judge.
   return error(found, HUGE_VAL) < HUGE_VAL ? found : search_least_error(bins, quantizer, grid, 2, least);
 }

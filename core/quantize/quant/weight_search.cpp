@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/quant/error_functions.h"
 #include "core/quant/kl_divergence.h"
+#include "core/quant/scan_ends.h"
 #include "core/quant/quantizer.h"
 #include "core/quant/threshold_search.h"
 
@@ -61,14 +62,15 @@ void check_finite(std::span<const double> values) {
 /// The divergence of ranges over a histogram of 2048 bins. Whatever the quantizer, its integers are taken to stand
 /// evenly from one end of the range to the other, as the reference does.
 Range search_least_divergence(std::span<const double> weights, const Quantizer& quantizer, const IntegerGrid& grid,
-                              const Range& start, const SearchEffort& effort, double least) {
+                              const Range& start, const SearchEffort& effort, double least, bool thoroughly) {
   constexpr size_t kBins = 2048;
   KlDivergence divergence(even_histogram(weights, kBins));
   const Quantizer& even = quantizer_of(QuantizationMethod::kUniform);
   const auto error = [&](const Range& range, double /*limit*/) {
     return divergence.of(range, even.step_of(range, grid), grid);
   };
-  return quantizer.search(start, error, effort, least);
+  const Range found = quantizer.search(start, error, effort, least);
+  return thoroughly ? scan_ends(quantizer, grid, start, found, least, error) : found;
 }
 
 /// With more, fewer and fewer weights share an integer, and the divergence says less and less: the range of 8 bits
@@ -99,7 +101,8 @@ Range select_weight_range(std::span<const double> weights, QuantizationMethod me
   }
   const SearchEffort effort = weight_effort(weights.size(), per_channel);
   if (criterion.method == Method::kKl)
-    return search_least_divergence(weights, quantizer, grid, start, effort, criterion.min_threshold);
+    return search_least_divergence(weights, quantizer, grid, start, effort, criterion.min_threshold,
+                                   !per_channel && method != QuantizationMethod::kPowerOfTwo);
   const auto p = error_exponent(criterion);
   if (!p)
     throw Error(ErrorCode::kInvalidConfig,
