@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each method that chooses ranges, through the whole line.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/job/tersor.h"
@@ -25,13 +26,16 @@ Model two_convs() {
 QuantizeResult quantized(const Model& model, Settings settings, float magnitude = 1) {
   const auto opened = std::make_shared<const OpenedModel>(open_model(onnx::Source::of(onnx::write(model))));
   const auto job = prepare(opened, std::move(settings));
-  calibrate::Calibrator calibrator = calibrator_of(*job, 16);
+  // Every other sample elsewhere, and through a file.
+  std::array calibrators{calibrator_of(*job, 16), calibrator_of(*job, 16)};
   for (uint64_t k = 0; k < 16; ++k) {
     std::vector<Tensor> inputs = test::random_inputs(job->model, static_cast<uint32_t>(k + 1));
     for (float& x : inputs[0].mutable_data<float>()) x *= magnitude;
-    calibrator.add({k, samples::sample_digest(inputs)}, "sample", inputs);
+    calibrators[k % 2].add({k, samples::sample_digest(inputs)}, "sample", inputs);
   }
-  return quantize(*job, calibrator.statistics());
+  calibrate::Statistics statistics = calibrators[1].statistics();
+  calibrate::merge(statistics, calibrators[0].statistics());
+  return quantize(*job, calibrate::read(calibrate::write(statistics)));
 }
 
 QuantizeResult quantized(const Model& model, const config::QuantizationConfig& config, float magnitude = 1) {
@@ -153,8 +157,8 @@ TEST_CASE("quantizers of a QuantizeConfig that differ by how a range follows the
     settings.config.weights_bias_correction = false;
     settings.overrides = config::parse_overrides(
         R"([{"name": "c_node", "quantize_config": {"class_name": "LayerQuantizeConfig", "config": {
-        "weights": {"kernel": "LastValueQuantizer"}, "activation": ")" +
-            quantizer + R"("}}}])",
+        "weights": {"kernel": "LastValueQuantizer"}, "activation": )" +
+            quantizer + R"(}}}])",
         "overrides");
     const QuantizeResult result = quantized(model, std::move(settings));
     for (const ptq::ActivationPlan& one : result.plan.activations)
@@ -162,9 +166,22 @@ TEST_CASE("quantizers of a QuantizeConfig that differ by how a range follows the
     FAIL("no range of r");
     return std::pair(quant::Range{}, quant::Range{});
   };
-  const auto [all, seen] = relu_range("AllValuesQuantizer");
+  const auto [all, seen] = relu_range(R"("AllValuesQuantizer")");
   REQUIRE(all.high == Approx(seen.high));
-  const auto [mean, same] = relu_range("MovingAverageQuantizer");
+  const auto [mean, same] = relu_range(R"("MovingAverageQuantizer")");
   REQUIRE(mean.high < 0.99 * same.high);
   REQUIRE(mean.high > 0.5 * same.high);
+
+  const auto by_batches = [&](const std::string& name, int size) {
+    return relu_range(R"({"class_name": ")" + name + R"(", "config": {"batch_size": )" + std::to_string(size) + "}}")
+        .first;
+  };
+  REQUIRE(by_batches("LastValueQuantizer", 16).high == Approx(seen.high));
+  REQUIRE(by_batches("LastValueQuantizer", 1) == by_batches("LastValueQuantizer", 15));
+  REQUIRE(by_batches("LastValueQuantizer", 1).high < seen.high);
+  const quant::Range average = by_batches("MovingAverageQuantizer", 16);
+  REQUIRE(average.low == Approx(-6 * 0.999).epsilon(0.01));
+  REQUIRE(average.high == Approx(6 * 0.999 + 0.001 * seen.high).epsilon(0.01));
+  REQUIRE(by_batches("MovingAverageQuantizer", 1).low == Approx(-6 * std::pow(0.999, 16)).epsilon(0.01));
+  REQUIRE_THROWS_WITH(by_batches("LastValueQuantizer", 0), Catch::Contains("1 or more"));
 }

@@ -5,7 +5,7 @@
 
 #include "core/quant/quantizer.h"
 #include "core/trainable/annealing.h"
-#include "core/trainable/batch_range.h"
+#include "core/framework/batch_range.h"
 #include "core/trainable/fake_quantization.h"
 #include "core/trainable/layer_weights.h"
 #include "core/trainable/quantizers/quantizers.h"
@@ -116,7 +116,7 @@ std::vector<std::vector<double>> lists_in(const std::string& text) {
 
 Verdict range_updates(const Case& one) {
   const auto after = [&](const framework::LayerQuantizer& quantizer, const std::vector<std::vector<double>>& batches) {
-    BatchRange range(quantizer, {0, 0});
+    framework::BatchRange range(quantizer, {0, 0});
     for (const auto& batch : batches) range.see(batch);
     return std::vector{range.range().low, range.range().high};
   };

@@ -12,6 +12,8 @@ export interface QuantizerMembers {
   readonly per_axis?: boolean | undefined;
   readonly symmetric?: boolean | undefined;
   readonly narrow_range?: boolean | undefined;
+  /** Of an activation: the range follows the samples in their order, so many at a time, as it follows batches in training. */
+  readonly batch_size?: number | undefined;
 }
 
 class Described<Name extends LayerQuantizerClass, Members> {
@@ -21,14 +23,15 @@ class Described<Name extends LayerQuantizerClass, Members> {
   ) {}
 }
 
-/** The extremes of the last batch; after training, of the weight or of all samples. */
+/** The extremes of the last batch; of samples without `batch_size`, of all. */
 export class LastValueQuantizer extends Described<'LastValueQuantizer', QuantizerMembers> {
   constructor(members: QuantizerMembers = {}) {
     super('LastValueQuantizer', members);
   }
 }
 
-/** Extremes that follow the batches; of samples without an order, the mean of the extremes of each. */
+/** Extremes that follow the batches, a thousandth of the way each, from -6 and 6; of samples without `batch_size`, the mean of the
+ * extremes of each. */
 export class MovingAverageQuantizer extends Described<'MovingAverageQuantizer', QuantizerMembers> {
   constructor(members: QuantizerMembers = {}) {
     super('MovingAverageQuantizer', members);

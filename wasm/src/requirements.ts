@@ -122,6 +122,7 @@ export type LayerQuantizer =
             readonly narrow_range?: boolean | undefined;
             readonly init_min?: number | undefined;
             readonly init_max?: number | undefined;
+            readonly batch_size?: number | undefined;
           }
         | undefined;
     };

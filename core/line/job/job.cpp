@@ -60,7 +60,7 @@ std::string graph_digest(const Graph& graph, const std::vector<calibrate::Reques
   sha.update(tool_version());
   sha.update("\n" + to_text(graph));
   for (const calibrate::Request& request : requests)
-    sha.update(request.name + " " + std::to_string(request.channel_axis) + "\n");
+    sha.update(request.name + " " + std::to_string(request.channel_axis) + (request.by_sample ? " by sample\n" : "\n"));
   return sha.hex();
 }
 

@@ -28,6 +28,7 @@ Calibrator::Calibrator(std::shared_ptr<const run::Program> program, std::vector<
       whole_(std::move(whole)) {}
 
 void Calibrator::add(SampleRecord sample, std::string_view place, std::span<const Tensor> inputs) {
+  collector_.begin_sample(sample.index);
   try {
     std::vector<Tensor> outputs = runner_.run(inputs, &collector_);
     const std::optional<Collector::LeftOut> left_out = collector_.take_left_out();

@@ -204,6 +204,20 @@ Collector::Collector(std::vector<Request> requests) : requests_(std::move(reques
   }
 }
 
+namespace {
+
+/// In a Loop a tensor is seen several times in a sample.
+void add_sample(std::vector<SampleExtremes>& all, const SampleExtremes& seen) {
+  if (all.empty() || all.back().sample != seen.sample) {
+    all.push_back(seen);
+    return;
+  }
+  all.back().low = std::min(all.back().low, seen.low);
+  all.back().high = std::max(all.back().high, seen.high);
+}
+
+}  // namespace
+
 void Collector::observe(const run::ObservedTensor& tensor) {
   const auto index = static_cast<size_t>(tensor.value.index);
   if (index >= by_value_.size() || by_value_[index] == kNotWatched || tensor.data.empty()) return;
@@ -230,6 +244,7 @@ void Collector::observe(const run::ObservedTensor& tensor) {
   }
   gathered.bins.settle(turns_);
   if (!request.channels_only) gathered.extremes.add(lowest_, highest_);
+  if (request.by_sample) add_sample(gathered.extremes.by_sample, {sample_, lowest_, highest_});
   if (!request.channels_only && ends_only_) add_ends(gathered);
   if (blocks) end_channels(gathered);
 }
@@ -419,6 +434,8 @@ std::vector<TensorStatistics> Collector::statistics() const {
     one.histogram = gathered.bins.histogram();
     one.histogram.add(gathered.ends);
     one.extremes = gathered.extremes;
+    std::sort(one.extremes.by_sample.begin(), one.extremes.by_sample.end(),
+              [](const SampleExtremes& a, const SampleExtremes& b) { return a.sample < b.sample; });
     one.channels.reserve(gathered.sums.size());
     for (size_t c = 0; c < gathered.sums.size(); ++c)
       one.channels.push_back({gathered.lows[c], gathered.highs[c], gathered.sums.sum(c), gathered.squares.sum(c)});

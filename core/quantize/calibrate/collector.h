@@ -26,6 +26,8 @@ struct Request {
   bool channels_only = false;
   /// Keeps only the extremes in the histogram: for tensors of which nothing else is read.
   bool extremes_only = false;
+  /// Keeps the extremes of each sample.
+  bool by_sample = false;
 
   bool operator==(const Request&) const = default;
 };
@@ -115,6 +117,8 @@ class Collector : public run::Observer {
  public:
   explicit Collector(std::vector<Request> requests);
 
+  /// The sample that the tensors observed from now on are of, by its index in the whole data set.
+  void begin_sample(uint64_t index) { sample_ = index; }
   /// Gathers statistics of a requested tensor. An element that is NaN or infinite counts as 0, which every range
   /// contains: a masked element may be infinite inside a model whose outputs are finite.
   void observe(const run::ObservedTensor& tensor) override;
@@ -176,6 +180,7 @@ class Collector : public run::Observer {
   std::vector<Gathered> gathered_;
   std::vector<size_t> by_value_;  // index into requests_, or npos
   BinTurns turns_;
+  uint64_t sample_ = 0;
   bool ends_only_ = false;          // of the current tensor
   bool many_ = false;               // the current tensor has many values
   Sampling sampling_;               // of the current tensor

@@ -60,7 +60,7 @@ void check_same_tensors(const Statistics& a, const Statistics& b) {
 }  // namespace
 
 void ExtremeSums::add(float least, float largest) {
-  merge({1, ExactSum(), ExactSum(), {least, least}, {largest, largest}});
+  merge({1, ExactSum(), ExactSum(), {least, least}, {largest, largest}, {}});
   low.add(least);
   high.add(largest);
 }
@@ -79,6 +79,10 @@ void ExtremeSums::merge(const ExtremeSums& more) {
   times += more.times;
   low.add(more.low);
   high.add(more.high);
+  const auto own = static_cast<std::ptrdiff_t>(by_sample.size());
+  by_sample.insert(by_sample.end(), more.by_sample.begin(), more.by_sample.end());
+  std::inplace_merge(by_sample.begin(), by_sample.begin() + own, by_sample.end(),
+                     [](const SampleExtremes& a, const SampleExtremes& b) { return a.sample < b.sample; });
 }
 
 quant::Range TensorStatistics::mean_extremes() const {

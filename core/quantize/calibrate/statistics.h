@@ -38,6 +38,14 @@ struct ChannelStatistics {
   bool operator==(const ChannelStatistics&) const = default;
 };
 
+/// The lowest and the highest value of a tensor in a sample.
+struct SampleExtremes {
+  uint64_t sample = 0;  // its index in the whole data set
+  float low = 0, high = 0;
+
+  bool operator==(const SampleExtremes&) const = default;
+};
+
 /// Sums of the lowest and of the highest value of each time the tensor was seen, for ONNX Runtime's moving average. A
 /// tensor is seen once per sample, in a Loop more often. Empty if the values were rescaled afterwards.
 struct ExtremeSums {
@@ -46,6 +54,8 @@ struct ExtremeSums {
   /// The two lowest and the two highest of these values, the farther one first; the same value twice if the tensor was
   /// seen once.
   std::array<float, 2> lowest{}, highest{};
+  /// Ascending by sample; only where a request asked for it.
+  std::vector<SampleExtremes> by_sample = {};
 
   void add(float least, float largest);
   void merge(const ExtremeSums& more);

@@ -15,7 +15,7 @@ namespace tersor::calibrate {
 namespace {
 
 constexpr std::string_view kMagic = "tersorst";
-constexpr uint32_t kVersion = 7;
+constexpr uint32_t kVersion = 8;
 constexpr size_t kDigestBytes = sizeof(Digest);
 constexpr size_t kMostTensors = 1 << 20;
 
@@ -131,7 +131,7 @@ struct TensorEntry {
   int64_t elements = 0;
   int64_t channel_axis = -1, channels = 0;
   int64_t exponent = 0, first_bin = 0, bins = 0;
-  int64_t times = 0;
+  int64_t times = 0, by_sample = 0;
   std::vector<int64_t> extreme_words, sum_words, square_words;  // first word and count
 
   static constexpr auto fields() {
@@ -141,8 +141,8 @@ struct TensorEntry {
         field("channel_axis", &TensorEntry::channel_axis, ""), field("channels", &TensorEntry::channels, ""),
         field("exponent", &TensorEntry::exponent, ""), field("first_bin", &TensorEntry::first_bin, ""),
         field("bins", &TensorEntry::bins, ""), field("times", &TensorEntry::times, ""),
-        field("extreme_words", &TensorEntry::extreme_words, ""), field("sum_words", &TensorEntry::sum_words, ""),
-        field("square_words", &TensorEntry::square_words, ""));
+        field("by_sample", &TensorEntry::by_sample, ""), field("extreme_words", &TensorEntry::extreme_words, ""),
+        field("sum_words", &TensorEntry::sum_words, ""), field("square_words", &TensorEntry::square_words, ""));
   }
 };
 
@@ -206,6 +206,7 @@ TensorEntry entry_of(const TensorStatistics& tensor) {
   entry.first_bin = tensor.histogram.first_bin();
   entry.bins = static_cast<int64_t>(tensor.histogram.counts().size());
   entry.times = static_cast<int64_t>(tensor.extremes.times);
+  entry.by_sample = static_cast<int64_t>(tensor.extremes.by_sample.size());
   entry.extreme_words = words_of(tensor.extremes);
   entry.sum_words = words_of(tensor.channels, &ChannelStatistics::sum);
   entry.square_words = words_of(tensor.channels, &ChannelStatistics::sum_of_squares);
@@ -219,7 +220,7 @@ size_t bytes_of(const Header& header) {
   for (const TensorEntry& tensor : header.tensors) {
     if (tensor.bins > 0) bytes += (tensor.bins + 2) * kWord;
     const int64_t channel = 2 * sizeof(float) + (tensor.sum_words[1] + tensor.square_words[1]) * kWord;
-    if (tensor.times > 0) bytes += 4 * static_cast<int64_t>(sizeof(float));
+    if (tensor.times > 0) bytes += 4 * static_cast<int64_t>(sizeof(float)) + 2 * kWord * tensor.by_sample;
     bytes += 2 * tensor.extreme_words[1] * kWord + tensor.channels * channel;
   }
   for (const auto* outputs : {&header.measured, &header.tuned_biases})
@@ -257,6 +258,20 @@ quant::Histogram take_histogram(Reader& reader, const TensorEntry& entry) {
   return quant::Histogram::of_counts(min, max, exponent, static_cast<int32_t>(entry.first_bin), counts, zeros);
 }
 
+void take_samples(Reader& reader, const TensorEntry& entry, TensorStatistics& tensor) {
+  if (entry.by_sample < 0 || static_cast<uint64_t>(entry.by_sample) > reader.left() / (2 * sizeof(uint64_t)))
+    broken("The statistics file has an impossible number of samples for \"" + entry.name + "\".");
+  for (int64_t k = 0; k < entry.by_sample; ++k) {
+    const auto sample = reader.take<uint64_t>();
+    const auto low = reader.take<float>(), high = reader.take<float>();
+    auto& all = tensor.extremes.by_sample;
+    if (!(low <= high && low >= tensor.histogram.min() && high <= tensor.histogram.max()) ||
+        (!all.empty() && sample <= all.back().sample))
+      broken("The extremes of \"" + entry.name + "\" by sample contradict each other.");
+    all.push_back({sample, low, high});
+  }
+}
+
 TensorStatistics take_tensor(Reader& reader, const TensorEntry& entry) {
   TensorStatistics tensor;
   tensor.name = entry.name;
@@ -281,6 +296,7 @@ TensorStatistics take_tensor(Reader& reader, const TensorEntry& entry) {
       broken("The farthest extremes of \"" + entry.name + "\" contradict each other.");
     if (!(tensor.extremes.low.value() <= tensor.extremes.high.value()))
       broken("The mean extremes of \"" + entry.name + "\" contradict each other.");
+    take_samples(reader, entry, tensor);
   }
   if (entry.channels < 0 || static_cast<uint64_t>(entry.channels) > reader.left() / (2 * sizeof(float)))
     broken("The statistics file has an impossible number of channels for \"" + entry.name + "\".");
@@ -415,6 +431,8 @@ ByteBuffer packed(const Statistics& statistics, size_t more) {
       writer.put_words(tensor.extremes.high, entry.extreme_words);
       writer.put_all(std::span<const float>(tensor.extremes.lowest));
       writer.put_all(std::span<const float>(tensor.extremes.highest));
+      for (const SampleExtremes& one : tensor.extremes.by_sample)
+        writer.put(one.sample), writer.put(one.low), writer.put(one.high);
     }
     for (const ChannelStatistics& channel : tensor.channels) {
       writer.put(channel.min);

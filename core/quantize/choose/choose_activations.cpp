@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/choose/pad_fillers.h"
+#include "core/framework/batch_range.h"
 #include "core/graph/uses.h"
 #include "core/quant/lut_quantizer.h"
 #include "core/quant/quantizer.h"
@@ -37,6 +38,7 @@ const calibrate::TensorStatistics& seen_of(const Graph& graph, ValueId value, co
 struct Seen {
   Histogram histogram;
   quant::Range mean_extremes;
+  std::vector<calibrate::SampleExtremes> by_sample;
 
   void add(const calibrate::TensorStatistics& tensor) {
     if (tensor.histogram.empty()) return;
@@ -45,8 +47,30 @@ struct Seen {
                         ? mean
                         : quant::Range{std::min(mean_extremes.low, mean.low), std::max(mean_extremes.high, mean.high)};
     histogram.merge(tensor.histogram);
+    for (const calibrate::SampleExtremes& one : tensor.extremes.by_sample) {
+      const auto at = std::lower_bound(by_sample.begin(), by_sample.end(), one.sample,
+                                       [](const auto& known, uint64_t sample) { return known.sample < sample; });
+      if (at == by_sample.end() || at->sample != one.sample)
+        by_sample.insert(at, one);
+      else
+        *at = {one.sample, std::min(at->low, one.low), std::max(at->high, one.high)};
+    }
   }
 };
+
+/// The range of a quantizer that follows the samples in their order.
+quant::Range followed(const framework::LayerQuantizer& quantizer,
+                      const std::vector<calibrate::SampleExtremes>& samples) {
+  framework::BatchRange range(quantizer);
+  const auto step = static_cast<size_t>(*quantizer.batch_size);
+  for (size_t begin = 0; begin < samples.size(); begin += step) {
+    double low = samples[begin].low, high = samples[begin].high;
+    for (size_t k = begin; k < std::min(begin + step, samples.size()); ++k)
+      low = std::min<double>(low, samples[k].low), high = std::max<double>(high, samples[k].high);
+    range.see(low, high);
+  }
+  return range.range();
+}
 
 /// What a QuantizeConfig says of the range of a value: of the node that makes it, or of one before its clamps.
 const framework::LayerQuantizer* quantizer_of(const Graph& graph, const Uses& uses, const Attachment& attachment,
@@ -156,6 +180,7 @@ QuantizationParams choose_by(const framework::LayerQuantizer& quantizer, const S
   quant::Range range{group.histogram.min(), group.histogram.max()};
   if (quantizer.source == framework::RangeSource::kFixed) range = {*quantizer.init_min, *quantizer.init_max};
   if (quantizer.source == framework::RangeSource::kMovingAverage) range = group.mean_extremes;
+  if (quantizer.batch_size && !group.by_sample.empty()) range = followed(quantizer, group.by_sample);
   range = framework::shape_range(quantizer, range.low, range.high);
   IntegerGrid grid{op.activation_n_bits, quantizer.is_symmetric(), quantizer.narrow_range};
   if (quantizer.is_symmetric()) range = {std::min(range.low, -range.high), std::max(range.high, -range.low)};

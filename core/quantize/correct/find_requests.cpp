@@ -63,6 +63,14 @@ bool reads_bins(const config::QuantizationConfig& config, const framework::Attac
          reads(config, &CorrectionReads::bins);
 }
 
+/// Whether the quantizer of some QuantizeConfig follows the samples in their order.
+bool follows_samples(const framework::Attachment& attachment) {
+  return std::any_of(attachment.nodes.begin(), attachment.nodes.end(), [](const auto& node) {
+    return std::any_of(node.output_quantizers.begin(), node.output_quantizers.end(),
+                       [](const framework::LayerQuantizer& one) { return one.batch_size.has_value(); });
+  });
+}
+
 }  // namespace
 
 std::vector<calibrate::Request> find_requests(const Model& model, const framework::Attachment& attachment,
@@ -87,10 +95,12 @@ std::vector<calibrate::Request> find_requests(const Model& model, const framewor
     for (const ValueId value : front_end_operands(graph, placement.roles)) add(value);
     for (const ValueId value : joined_operands(graph, attachment, placement)) add(value);
   }
+  const bool by_sample = follows_samples(attachment);
   std::vector<calibrate::Request> requests;
   for (const ValueId value : values)
     requests.push_back({value, graph.name_of(value),
-                        by_channel ? channel_axis(graph, uses, ranks, placements, value) : -1, false, ends_only});
+                        by_channel ? channel_axis(graph, uses, ranks, placements, value) : -1, false, ends_only,
+                        by_sample});
   if (!by_channel) return requests;
   // The means of the kernels' outputs, for bias correction.
   const bool before_clamps = reads(config, &CorrectionReads::kernel_outputs);

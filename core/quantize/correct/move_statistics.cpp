@@ -44,6 +44,9 @@ TensorStatistics moved(const TensorStatistics& of, double factor, double offset)
     result.extremes = {of.extremes.times, {}, {}};
     result.extremes.low.add(factor * of.extremes.low.value() + times * offset);
     result.extremes.high.add(factor * of.extremes.high.value() + times * offset);
+    for (const calibrate::SampleExtremes& one : of.extremes.by_sample)
+      result.extremes.by_sample.push_back(
+          {one.sample, moved_value(one.low, factor, offset), moved_value(one.high, factor, offset)});
   }
   for (ChannelStatistics& channel : result.channels) {
     channel.min = moved_value(channel.min, factor, offset);

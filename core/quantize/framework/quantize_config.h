@@ -22,9 +22,9 @@
 
 namespace tersor::framework {
 
-/// Where a quantizer takes its range from. In training the first three differ by how a range follows the batches; of
-/// samples that came in no order the first and third take the extremes of all, the second the mean of the extremes of
-/// each, which is where a moving average settles. Of a weight all three take its own extremes.
+/// Where a quantizer takes its range from. In training, and of samples with a batch_size, the first three differ by how
+/// a range follows the batches (BatchRange); else the first and third take the extremes of all samples, the second the
+/// mean of the extremes of each, which is where a moving average settles. Of a weight all three take its own extremes.
 enum class RangeSource {
   kLastValue,
   kMovingAverage,
@@ -44,6 +44,8 @@ struct LayerQuantizer {
   bool narrow_range = false;
   std::optional<double> init_min;
   std::optional<double> init_max;
+  /// Of an activation: the range follows the samples in their order, so many at a time.
+  std::optional<int> batch_size;
 
   int bits() const { return num_bits.value_or(8); }
   bool is_per_axis() const { return per_axis.value_or(false); }

@@ -285,6 +285,7 @@ struct QuantizerMembers {
   std::optional<int> num_bits;
   std::optional<bool> per_axis, symmetric, narrow_range;
   std::optional<double> init_min, init_max;
+  std::optional<int> batch_size;
   static constexpr auto fields() {
     using Q = QuantizerMembers;
     return std::make_tuple(field("num_bits", &Q::num_bits, "Bits."),
@@ -292,7 +293,8 @@ struct QuantizerMembers {
                            field("symmetric", &Q::symmetric, "A range around 0."),
                            field("narrow_range", &Q::narrow_range, "The lowest code is left out."),
                            field("init_min", &Q::init_min, "The lower end of a fixed range."),
-                           field("init_max", &Q::init_max, "Its upper end."));
+                           field("init_max", &Q::init_max, "Its upper end."),
+                           field("batch_size", &Q::batch_size, "The range follows batches of so many samples."));
   }
 };
 
@@ -325,6 +327,7 @@ Json to_json(const LayerQuantizer& quantizer) {
   config["narrow_range"] = quantizer.narrow_range;
   if (quantizer.init_min) config["init_min"] = *quantizer.init_min;
   if (quantizer.init_max) config["init_max"] = *quantizer.init_max;
+  if (quantizer.batch_size) config["batch_size"] = *quantizer.batch_size;
   return Json{{"class_name", enum_word(quantizer.source)}, {"config", config}};
 }
 
@@ -342,6 +345,11 @@ LayerQuantizer read_layer_quantizer(const Json& json, const std::string& place) 
   quantizer.narrow_range = given.narrow_range.value_or(quantizer.narrow_range);
   quantizer.init_min = given.init_min;
   quantizer.init_max = given.init_max;
+  quantizer.batch_size = given.batch_size;
+  if (given.batch_size && *given.batch_size < 1)
+    throw Error(ErrorCode::kInvalidConfig,
+                "Found " + std::to_string(*given.batch_size) + " where a number of samples, 1 or more, is expected.",
+                place + ".config.batch_size");
   if (!quant::is_number_of_bits(quantizer.bits()))
     throw Error(ErrorCode::kInvalidConfig,
                 "Found " + std::to_string(quantizer.bits()) + " where 2 to 16 bits are expected.",

@@ -19,6 +19,7 @@ class Quantizer(Described):
     per_axis: Optional[bool] = None
     symmetric: Optional[bool] = None
     narrow_range: Optional[bool] = None
+    batch_size: Optional[int] = None
 
     def get_config(self) -> dict[str, Any]:
         given = {name: value for name, value in super().get_config().items() if value is not None}
@@ -31,11 +32,12 @@ class Quantizer(Described):
 
 
 class LastValueQuantizer(Quantizer):
-    """The extremes of the last batch; of a weight, or of samples without an order, the extremes of all."""
+    """The extremes of the last batch; of a weight, or of samples without `batch_size`, the extremes of all."""
 
 
 class MovingAverageQuantizer(Quantizer):
-    """Extremes that follow the batches; of samples without an order, the mean of the extremes of each."""
+    """Extremes that follow the batches, a thousandth of the way each, from -6 and 6; of samples without `batch_size`, the mean
+    of the extremes of each."""
 
 
 class AllValuesQuantizer(Quantizer):

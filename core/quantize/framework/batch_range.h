@@ -6,9 +6,9 @@
 #include "core/framework/quantize_config.h"
 #include "core/quant/params.h"
 
-namespace tersor::trainable {
+namespace tersor::framework {
 
-/// The range of a QuantizeConfig's quantizer in training: how it follows the batches (per_axis: one of these for each
+/// The range of a QuantizeConfig's quantizer as it follows batches (per_axis: one of these for each
 /// channel). Source: the quantizers of TFMOT; shape_range() makes of two extremes a range.
 ///   LastValueQuantizer      range = shaped extremes of the batch
 ///   MovingAverageQuantizer  each end: v = v - (v - end of the batch's shaped range) * 0.001, from the start on
@@ -17,18 +17,20 @@ namespace tersor::trainable {
 class BatchRange {
  public:
   /// Starts at -6 and 6, AllValuesQuantizer at 0 and 0. Error kInvalidConfig for a FixedQuantizer without a range.
-  explicit BatchRange(const framework::LayerQuantizer& quantizer);
+  explicit BatchRange(const LayerQuantizer& quantizer);
   /// Error kInvalidArgument for a range that is not finite or whose ends are in the wrong order.
-  BatchRange(const framework::LayerQuantizer& quantizer, const quant::Range& start);
+  BatchRange(const LayerQuantizer& quantizer, const quant::Range& start);
 
   /// A batch's values. Error kInvalidSamples where it is empty or not finite.
   void see(std::span<const double> batch);
+  /// The same of a batch's extremes.
+  void see(double least, double most);
   /// What inference takes, unchanged.
   const quant::Range& range() const { return range_; }
 
  private:
-  framework::LayerQuantizer quantizer_;
+  LayerQuantizer quantizer_;
   quant::Range range_;
 };
 
-}  // namespace tersor::trainable
+}  // namespace tersor::framework

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/trainable/batch_range.h"
+#include "core/framework/batch_range.h"
 
 #include <limits>
 #include <vector>
@@ -9,7 +9,6 @@
 
 using namespace tersor;
 using namespace tersor::framework;
-using trainable::BatchRange;
 using Batch = std::vector<double>;
 
 TEST_CASE("quantizers start where TFMOT's do") {
