@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/framework/attach.h"
+#include "core/framework/document_layers.h"
 #include "core/graph/operators.h"
 #include "core/tpc/builtin.h"
 #include "core/tpc/read.h"
@@ -130,10 +131,31 @@ TEST_CASE("every field survives the way through JSON, and every fault is told") 
     REQUIRE(message.find(part) != std::string::npos);
 }
 
+TEST_CASE("layers of the documents are the ONNX operators that exporters write for them, axes of kernels too") {
+  const FrameworkInfo info =
+      info_of(R"({"kernel_ops": ["Conv2D", "Dense", "Linear"], "activation_ops": ["ReLU", "Relu"],
+      "no_quantization_ops": ["Reshape", "Permute"], "layer_min_max_mapping": {"ReLU6": [0, 6]},
+      "kernel_channels_mapping": {"Conv2D": [3, 2], "Linear": [0, -1], "ConvTranspose": [1, null]}})");
+  REQUIRE(info.kernel_ops == std::vector<std::string>{"Conv", "Gemm", "MatMul"});
+  REQUIRE(info.activation_ops == std::vector<std::string>{"Relu"});
+  REQUIRE(info.no_quantization_ops == std::vector<std::string>{"Reshape", "Transpose"});
+  REQUIRE(info.layer_min_max_mapping.count("Clip") == 1);
+  const auto axes = [&](const char* type) {
+    const KernelChannels& one = info.kernel_channels_mapping.at(type);
+    return std::pair(one.output_axis, one.input_axis);
+  };
+  REQUIRE(axes("Conv") == std::pair(std::optional(0), std::optional(1)));
+  REQUIRE(axes("Gemm") == std::pair(std::optional(1), std::optional(0)));
+  REQUIRE(axes("ConvTranspose") == std::pair(std::optional(1), std::optional<int>()));
+  REQUIRE_THROWS_WITH(info_of(R"({"kernel_channels_mapping": {"Conv2D": [4, 2]}})"), Catch::Contains("has 4 axes"));
+  REQUIRE(onnx_operators(LayerFilterParams("Dense", {Eq("x", 1.0)})).size() == 2);
+  REQUIRE(onnx_operators(LayerFilterParams("Dense", {Eq("x", 1.0)}))[1].conditions.size() == 2);
+}
+
 TEST_CASE("an operator of FrameworkInfo that no node can be is a fault, with the nearest there is") {
   std::vector<std::string> known = operator_names();
   REQUIRE_NOTHROW(check_operators(onnx_framework_info(), known));
-  const FrameworkInfo info = info_of(R"({"kernel_ops": ["Conv", "Conv2D"], "activation_ops": ["ReLU"],
+  const FrameworkInfo info = info_of(R"({"kernel_ops": ["Conv", "Conv2"], "activation_ops": ["Reluu"],
       "no_quantization_ops": ["MyReshape"], "kernel_channels_mapping": {"Gem": [0, 1]},
       "activation_min_max_mapping": {"Softmax": [0, 1]}, "layer_min_max_mapping": {"Softmx": [0, 1]}})");
   std::string message;
@@ -144,8 +166,8 @@ TEST_CASE("an operator of FrameworkInfo that no node can be is a fault, with the
   }
   INFO(message);
   for (const char* part :
-       {"has 6 faults", "framework_info.kernel_ops: \"Conv2D\" is no operator. Did you mean \"Conv\"?",
-        "framework_info.activation_ops: \"ReLU\" is no operator. Did you mean \"Relu\"?",
+       {"has 6 faults", "framework_info.kernel_ops: \"Conv2\" is no operator. Did you mean \"Conv\"?",
+        "framework_info.activation_ops: \"Reluu\" is no operator. Did you mean \"Relu\"?",
         "framework_info.no_quantization_ops: \"MyReshape\" is no operator.",
         "framework_info.kernel_channels_mapping: \"Gem\" is no operator. Did you mean \"Gemm\"?",
         "framework_info.activation_min_max_mapping: \"Softmax\" is no activation function", "Did you mean \"softmax\"?",

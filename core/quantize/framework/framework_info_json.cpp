@@ -7,6 +7,7 @@
 #include "core/base/faults.h"
 #include "core/base/json.h"
 #include "core/base/names.h"
+#include "core/framework/document_layers.h"
 
 namespace tersor::framework {
 
@@ -66,18 +67,35 @@ std::map<std::string, KernelChannels> read_channels(const Json& json, const std:
   std::map<std::string, KernelChannels> mapping;
   each(json, place, faults, [&](const std::string& key, const Json& value, const std::string& at) {
     const auto [output, input] = read_pair<int>(value, at);
-    mapping[key] = {output, input};
+    const KernelChannels channels{onnx_axis(key, output, at), onnx_axis(key, input, at)};
+    for (const std::string& type : onnx_types(key)) mapping[type] = channels;
   });
   return mapping;
 }
 
+std::map<std::string, ValueBounds> by_operator(const std::map<std::string, ValueBounds>& by_layer) {
+  std::map<std::string, ValueBounds> mapping;
+  for (const auto& [name, bounds] : by_layer)
+    for (const std::string& type : onnx_types(name)) mapping[type] = bounds;
+  return mapping;
+}
+
+std::vector<std::string> read_operators(const Json& json, const std::string& place) {
+  std::vector<std::string> names, types;
+  from_json(json, names, place);
+  for (const std::string& name : names)
+    for (std::string& type : onnx_types(name))
+      if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(std::move(type));
+  return types;
+}
+
 void read_field(const std::string& key, const Json& value, FrameworkInfo& info, const std::string& at, Faults& faults) {
   if (key == "kernel_ops")
-    from_json(value, info.kernel_ops, at);
+    info.kernel_ops = read_operators(value, at);
   else if (key == "activation_ops")
-    from_json(value, info.activation_ops, at);
+    info.activation_ops = read_operators(value, at);
   else if (key == "no_quantization_ops")
-    from_json(value, info.no_quantization_ops, at);
+    info.no_quantization_ops = read_operators(value, at);
   else if (key == "activation_quantizer_mapping")
     info.activation_quantizer_mapping = read_quantizers(value, at, faults);
   else if (key == "weights_quantizer_mapping")
@@ -87,7 +105,7 @@ void read_field(const std::string& key, const Json& value, FrameworkInfo& info, 
   else if (key == "activation_min_max_mapping")
     info.activation_min_max_mapping = read_bounds(value, at, faults);
   else if (key == "layer_min_max_mapping")
-    info.layer_min_max_mapping = read_bounds(value, at, faults);
+    info.layer_min_max_mapping = by_operator(read_bounds(value, at, faults));
   else
     detail::unknown_key(
         key,

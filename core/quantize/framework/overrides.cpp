@@ -6,6 +6,7 @@
 #include "core/base/faults.h"
 #include "core/base/json.h"
 #include "core/base/sort_stably.h"
+#include "core/framework/document_layers.h"
 
 namespace tersor::framework {
 
@@ -106,7 +107,7 @@ Overrides::Overrides(const std::vector<config::Override>& list, const Graph* for
       }
       if (!list[k].filter.empty()) {
         const std::string at = entry.place + ".filter";
-        entry.filter.push_back(read_layer_filter(parse_json(list[k].filter, at), at));
+        entry.filter = onnx_operators(read_layer_filter(parse_json(list[k].filter, at), at));
         entry.strength = Strength::kFilter;
       }
       if (!list[k].name.empty()) entry.strength = is_pattern(list[k].name) ? Strength::kPattern : Strength::kName;
@@ -119,8 +120,12 @@ Overrides::Overrides(const std::vector<config::Override>& list, const Graph* for
 
 bool Overrides::matches(const Entry& entry, const Graph& graph, const Node& node) {
   const config::Override& given = entry.given;
-  if (!given.type.empty() && given.type != type_of(node)) return false;
-  if (!entry.filter.empty() && !entry.filter[0].matches(graph, node)) return false;
+  const auto is_it = [&](const LayerFilterParams& one) { return one.matches(graph, node); };
+  if (!given.type.empty() && given.type != type_of(node)) {
+    const std::vector<LayerFilterParams> operators = onnx_operators(LayerFilterParams(given.type));
+    if (std::none_of(operators.begin(), operators.end(), is_it)) return false;
+  }
+  if (!entry.filter.empty() && std::none_of(entry.filter.begin(), entry.filter.end(), is_it)) return false;
   if (given.name.empty()) return true;
   const std::string name = override_name(graph, node);
   return given.name == name || matches_pattern(given.name, name);

@@ -70,7 +70,7 @@ class Overrides {
   enum class Strength { kType, kFilter, kPattern, kName };
   struct Entry {
     config::Override given;
-    std::vector<LayerFilterParams> filter;  // one or none
+    std::vector<LayerFilterParams> filter;  // one of them holds; none: there is no filter
     QuantizeScope::Ptr quantize_config;
     Strength strength = Strength::kType;
     std::string place;

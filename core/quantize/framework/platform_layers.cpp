@@ -7,6 +7,7 @@
 #include "core/base/faults.h"
 #include "core/base/json.h"
 #include "core/base/names.h"
+#include "core/framework/document_layers.h"
 #include "core/tpc/read.h"
 
 namespace tersor::framework {
@@ -31,7 +32,10 @@ std::vector<LayerFilterParams> read_layers(const Json& list, const std::string& 
   faults.attempt([&] {
     if (!list.is_array()) detail::wrong_type(list, "a list of layers", place);
     for (size_t k = 0; k < list.size(); ++k)
-      faults.attempt([&] { layers.push_back(read_layer_filter(list[k], place + "[" + std::to_string(k) + "]")); });
+      faults.attempt([&] {
+        const LayerFilterParams layer = read_layer_filter(list[k], place + "[" + std::to_string(k) + "]");
+        for (LayerFilterParams& one : onnx_operators(layer)) layers.push_back(std::move(one));
+      });
   });
   return layers;
 }
