@@ -11,7 +11,7 @@ set(todo
   core/quant/quantizers/quantizers.h core/quant/calibrators.h core/quant/corrections.h core/quant/error_functions.h
   core/tpc/builtin.h core/tpc/read.h core/tpc/read_mct.h
   core/framework/framework_info.h core/framework/operations_to_layers.h core/framework/overrides.h core/framework/platform_layers.h
- core/framework/chosen_layers.h core/framework/quantize_config.h
+  core/framework/batch_range.h core/framework/chosen_layers.h core/framework/document_layers.h core/framework/quantize_config.h
   core/evaluate/evaluation.h core/evaluate/output_difference.h core/evaluate/similarity.h
   core/simulate/program.h
   core/tflite/integer_model.h core/tflite/read_model.h
@@ -19,7 +19,7 @@ set(todo
   core/native/stage_count.h core/native/evaluate_samples.h core/native/own_figures.h core/native/compare_samples.h core/native/make_variants.h core/variants/variants.h core/report/model_card.h core/report/check.h
   core/samples/fixed_batch.h core/samples/graph_preset.h core/framework/effective.h core/report/saturation_remark.h
   core/mixed/choose_bits.h core/config/mixed_precision_config.h core/config/resource_utilization.h
-  core/trainable/annealing.h core/trainable/batch_range.h core/trainable/fake_quantization.h core/trainable/layer_weights.h
+  core/trainable/annealing.h core/trainable/fake_quantization.h core/trainable/layer_weights.h
   core/trainable/quantizers/quantizers.h core/trainable/quantization_wrapper.h core/trainable/trainable_quantizers.h)
 set(done "")
 while(todo)

@@ -9,6 +9,7 @@
 #include "core/config/quantization_config.h"
 #include "core/config/recipe.h"
 #include "core/framework/chosen_layers.h"
+#include "core/framework/document_layers.h"
 #include "core/framework/effective.h"
 #include "core/framework/framework_info.h"
 #include "core/framework/platform_layers.h"
@@ -314,6 +315,9 @@ std::string checked(const std::string& class_name, const std::string& value) {
     made = to_json(config::read_quantization_config(json, class_name));
   else if (class_name == "FrameworkInfo")
     made = to_json(framework::read_framework_info(json, class_name));
+  else if (class_name == "LayerFilterParams")
+    for (const auto& one : framework::onnx_operators(framework::read_layer_filter(json, class_name)))
+      made.push_back(to_json(one));
   else if (class_name == "TargetPlatformCapabilities")
     made = to_json(json.is_string() ? tpc::get_target_platform_capabilities_by_label(json.get<std::string>())
                                     : framework::read_platform(value, class_name));

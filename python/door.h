@@ -134,7 +134,8 @@ std::string platform(const std::string& platform, const std::string& config);
 /// methods are Python.
 std::vector<framework::Layer> layers(const OpenModel& model, const std::string& settings, size_t which);
 
-/// A value of a class of the requirement documents, read and checked: JSON with every member written out.
+/// A value of a class of the requirement documents, read and checked: JSON with every member written out; of
+/// LayerFilterParams a list of the ONNX operators that it stands for.
 std::string checked(const std::string& class_name, const std::string& value);
 
 }  // namespace tersor::python

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
+from . import _core
 from ._described import plain
 from ._error import Error
 
-DEPTHWISE = {"layer": "Conv", "kwargs": {"depthwise": 1}}
-DENSE = {"layer": "MatMul", "kwargs": {"has_kernel": 1}}
 ACTIVATIONS = {
     "relu": "Relu",
     "softmax": "Softmax",
@@ -29,48 +29,6 @@ ACTIVATIONS = {
     "linear": "Identity",
 }
 
-# Names that ONNX has no operator of, Keras' first; what it has stands for itself.
-_LAYERS: dict[str, tuple[Any, ...]] = {
-    **{name: ("Conv",) for name in ("Conv1D", "Conv2D", "Conv3D", "Conv1d", "Conv2d", "Conv3d")},
-    "DepthwiseConv2D": (DEPTHWISE,),
-    "SeparableConv2D": ("Conv",),
-    **{name: ("ConvTranspose",) for name in ("Conv2DTranspose", "ConvTranspose1d", "ConvTranspose2d")},
-    **{name: ("Gemm", DENSE) for name in ("Dense", "Linear")},
-    "Embedding": ("Gather",),
-    "Activation": tuple(dict.fromkeys(ACTIVATIONS.values())),
-    "ReLU": ("Relu",),
-    **{name: ({"layer": "Clip", "kwargs": {"min": 0, "max": 6}},) for name in ("ReLU6", "relu6")},
-    "LeakyReLU": ("LeakyRelu",),
-    "PReLU": ("PRelu",),
-    "ELU": ("Elu",),
-    "GELU": ("Gelu",),
-    "SiLU": ("Swish",),
-    **{name: ("HardSwish",) for name in ("Hardswish", "hard_swish")},
-    "Hardsigmoid": ("HardSigmoid",),
-    "BatchNorm2d": ("BatchNormalization",),
-    **{name: ("Concat",) for name in ("Concatenate", "concat", "concatenate", "cat")},
-    "Multiply": ("Mul",),
-    "Subtract": ("Sub",),
-    "Permute": ("Transpose",),
-    "ZeroPadding2D": ("Pad",),
-    "UpSampling2D": ("Resize",),
-    **{name: ("MaxPool",) for name in ("MaxPooling2D", "MaxPool2D", "MaxPool2d")},
-    **{name: ("AveragePool",) for name in ("AveragePooling2D", "AvgPool2D", "AvgPool2d")},
-    **{name: ("GlobalAveragePool",) for name in ("GlobalAveragePooling2D", "AdaptiveAvgPool2d")},
-    "GlobalMaxPooling2D": ("GlobalMaxPool",),
-    **{name: (name.capitalize(),) for name in ("add", "reshape", "transpose", "flatten", "softmax", "relu", "sigmoid")},
-}
-
-# Where the axes of a kernel lie in the weight of the ONNX operator: Keras has rows, columns, inputs, outputs.
-_AXES: dict[str, tuple[int, ...]] = {
-    "Conv1D": (2, 1, 0),
-    "Conv2D": (2, 3, 1, 0),
-    "Conv3D": (2, 3, 4, 1, 0),
-    "Conv2DTranspose": (2, 3, 1, 0),
-    "Linear": (1, 0),
-}
-
-
 def name_of(layer: Any) -> str:
     """A layer is a class or a function of a framework, or its name."""
     name = layer if isinstance(layer, str) else getattr(layer, "__name__", None)
@@ -82,8 +40,8 @@ def name_of(layer: Any) -> str:
 
 def onnx_layers(layer: Any) -> list[Any]:
     """Types and filters of the core that a layer stands for; a name that is not known stands for itself."""
-    name = name_of(layer)
-    return list(_LAYERS.get(name, (name,)))
+    filters = json.loads(_core.checked("LayerFilterParams", json.dumps(name_of(layer))))
+    return [one if len(one) > 1 else one["layer"] for one in filters]
 
 
 def onnx_types(layer: Any) -> list[str]:
@@ -110,19 +68,10 @@ def onnx_weights(layer: Any, attribute: str) -> dict[str, str]:
     return made
 
 
-def onnx_axes(layer: Any, axes: Any) -> list[Any]:
-    """(output, input) of a layer's kernel as axes of the ONNX weight: (3, 2) of Conv2D are [0, 1]."""
-    name = name_of(layer)
-    if name == "DepthwiseConv2D":  # of rows, columns, inputs, multiplier the third has all outputs
-        return [0, 1]
-    order = _AXES.get(name)
-    if order is None:
-        return list(axes)
-    for axis in axes:
-        if axis is not None and not -len(order) <= axis < len(order):
-            message = f"The kernel of {name} has {len(order)} axes, and there is none with number {axis}."
-            raise Error("invalid_config", message, f"kernel_channels_mapping.{name}")
-    return [None if axis is None else order[axis] for axis in axes]
+def onnx_axes(layer: Any, axes: Any) -> dict[str, list[Any]]:
+    """(output, input) of a layer's kernel as axes of the ONNX weights: (3, 2) of Conv2D are [0, 1] of Conv."""
+    given = {"kernel_channels_mapping": {name_of(layer): plain(axes)}}
+    return dict(json.loads(_core.checked("FrameworkInfo", json.dumps(given)))["kernel_channels_mapping"])
 
 
 def onnx_filters(name: str, conditions: list[Any], kwargs: Mapping[str, Any]) -> list[Any]:
@@ -130,7 +79,7 @@ def onnx_filters(name: str, conditions: list[Any], kwargs: Mapping[str, Any]) ->
     LeakyRelu, and an Activation the operator of its function."""
     kwargs = dict(kwargs)
     renamed = {"groups": "group"}
-    layers = list(_LAYERS.get(name, (name,)))
+    layers = onnx_layers(name)
     asked = {*kwargs, *_attributes(conditions)}
     if name == "Activation" and "activation" in asked:
         function = _activation(conditions, kwargs)
@@ -176,7 +125,8 @@ def _renamed(condition: Any, names: Mapping[str, str]) -> Any:
 
 def _filter(layer: Any, conditions: list[Any], kwargs: Mapping[str, Any]) -> Any:
     base = {"layer": layer} if isinstance(layer, str) else layer
-    made = {"layer": base["layer"], "all": conditions, "kwargs": {**base.get("kwargs", {}), **kwargs}}
+    own = {"all": [*base.get("all", []), *conditions], "kwargs": {**base.get("kwargs", {}), **kwargs}}
+    made = {"layer": base["layer"], **own}
     return {key: value for key, value in made.items() if value}
 
 
@@ -189,7 +139,7 @@ def onnx_framework_info(fields: Mapping[str, Any]) -> dict[str, Any]:
         elif name.endswith("_quantizer_mapping") and isinstance(value, Mapping):
             made[name] = {plain(method): _method_of(one, f"{name}.{plain(method)}") for method, one in value.items()}
         elif name == "kernel_channels_mapping" and isinstance(value, Mapping):
-            made[name] = {one: onnx_axes(layer, axes) for layer, axes in value.items() for one in onnx_types(layer)}
+            made[name] = {one: its for layer, axes in value.items() for one, its in onnx_axes(layer, axes).items()}
         elif name == "layer_min_max_mapping" and isinstance(value, Mapping):
             made[name] = {one: plain(bounds) for layer, bounds in value.items() for one in onnx_types(layer)}
         elif name == "activation_min_max_mapping" and isinstance(value, Mapping):

@@ -309,7 +309,7 @@ class Steps(unittest.TestCase):
         self.assertEqual(sets["Convs"]["attr_mapping"], {"kernel_attr": {"Conv": "W"}})
         clip = {"layer": "Clip", "all": [{"attr": "max", "op": "Greater", "value": 5}], "kwargs": {"min": 0}}
         self.assertEqual(sets["AnyReLU"]["layers"], ["Relu", clip])
-        self.assertEqual(sets["Linear"]["layers"], ["Gemm", {"layer": "MatMul", "kwargs": {"has_kernel": 1}}])
+        self.assertEqual(sets["Linear"]["layers"], ["Gemm", {"layer": "MatMul", "all": [{"attr": "has_kernel", "op": "Eq", "value": 1}]}])
         self.assertNotIn("layers", sets["Add"])
         fusings = said["tp_model"]["fusing_patterns"]
         self.assertEqual(fusings[0], {"operator_groups_list": [["Convs"], ["AnyReLU"]], "name": "Convs_AnyReLU"})

@@ -20,7 +20,8 @@ constexpr std::string_view kLayers =
     "Conv2DTranspose ConvTranspose1d ConvTranspose2d=ConvTranspose\n"
     "Dense Linear=#FullyConnected\n"
     "Embedding=Gather\n"
-    "Activation=Relu Softmax LogSoftmax Sigmoid HardSigmoid Tanh Elu Selu Gelu Swish LeakyRelu Softplus Softsign\n"
+    "Activation=Relu Softmax LogSoftmax Sigmoid HardSigmoid Tanh Elu Selu Gelu Swish LeakyRelu Softplus Softsign "
+    "Identity\n"
     "ReLU relu=Relu\n"
     "ReLU6 relu6=#ReLU6\n"
     "LeakyReLU=LeakyRelu\n"
@@ -47,14 +48,12 @@ constexpr std::string_view kLayers =
     "GlobalAveragePooling2D AdaptiveAvgPool2d=GlobalAveragePool\n"
     "GlobalMaxPooling2D=GlobalMaxPool\n";
 
-/// Where the axes of a kernel lie in the weight of the ONNX operator; of a DepthwiseConv2D's rows, columns, inputs and
-/// multiplier the third has all outputs.
+/// Where the axes of a kernel lie in the weight of the ONNX operator.
 struct KernelAxes {
   std::string_view layer, order;
 };
-constexpr std::array kAxes{KernelAxes{"Conv1D", "210"},   KernelAxes{"Conv2D", "2310"},
-                           KernelAxes{"Conv3D", "23410"}, KernelAxes{"Conv2DTranspose", "2310"},
-                           KernelAxes{"Linear", "10"},    KernelAxes{"DepthwiseConv2D", "2301"}};
+constexpr std::array kAxes{KernelAxes{"Conv1D", "210"}, KernelAxes{"Conv2D", "2310"}, KernelAxes{"Conv3D", "23410"},
+                           KernelAxes{"Conv2DTranspose", "2310"}, KernelAxes{"Linear", "10"}};
 
 /// The words of a text.
 std::vector<std::string> words_of(std::string_view text) {
@@ -99,17 +98,22 @@ std::vector<std::string> onnx_types(const std::string& layer) {
   return types;
 }
 
-std::optional<int> onnx_axis(const std::string& layer, std::optional<int> axis, const std::string& place) {
+KernelChannels onnx_axes(const std::string& layer, const KernelChannels& axes, const std::string& place) {
+  if (layer == "DepthwiseConv2D") return {0, 1};  // of rows, columns, inputs and multiplier the third has all outputs
   const auto found =
       std::find_if(kAxes.begin(), kAxes.end(), [&](const KernelAxes& one) { return one.layer == layer; });
-  if (found == kAxes.end() || !axis) return axis;
+  if (found == kAxes.end()) return axes;
   const int count = static_cast<int>(found->order.size());
-  if (*axis < -count || *axis >= count)
-    throw Error(ErrorCode::kInvalidConfig,
-                "The kernel of " + layer + " has " + std::to_string(count) + " axes, and there is none with number " +
-                    std::to_string(*axis) + ".",
-                place);
-  return found->order[static_cast<size_t>(*axis < 0 ? *axis + count : *axis)] - '0';
+  const auto moved = [&](std::optional<int> axis) {
+    if (!axis) return axis;
+    if (*axis < -count || *axis >= count)
+      throw Error(ErrorCode::kInvalidConfig,
+                  "The kernel of " + layer + " has " + std::to_string(count) + " axes, and there is none with number " +
+                      std::to_string(*axis) + ".",
+                  place);
+    return std::optional(found->order[static_cast<size_t>(*axis < 0 ? *axis + count : *axis)] - '0');
+  };
+  return {moved(axes.output_axis), moved(axes.input_axis)};
 }
 
 }  // namespace tersor::framework

@@ -2,10 +2,10 @@
 // Layers of Keras and PyTorch by the names that the requirement documents give them.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/framework/framework_info.h"
 #include "core/framework/layer_filter_params.h"
 
 namespace tersor::framework {
@@ -17,8 +17,8 @@ std::vector<LayerFilterParams> onnx_operators(const LayerFilterParams& layer);
 /// Their types, each once.
 std::vector<std::string> onnx_types(const std::string& layer);
 
-/// Where an axis of the layer's kernel lies in the ONNX weight: (3, 2) of Conv2D, whose kernel has rows, columns,
-/// inputs and outputs, are 0 and 1. Error kInvalidConfig for an axis that the kernel has not.
-std::optional<int> onnx_axis(const std::string& layer, std::optional<int> axis, const std::string& place);
+/// Where axes of the layer's kernel lie in the ONNX weight: (3, 2) of Conv2D, whose kernel has rows, columns, inputs
+/// and outputs, are 0 and 1. Error kInvalidConfig for an axis that the kernel has not.
+KernelChannels onnx_axes(const std::string& layer, const KernelChannels& axes, const std::string& place);
 
 }  // namespace tersor::framework

@@ -67,7 +67,7 @@ std::map<std::string, KernelChannels> read_channels(const Json& json, const std:
   std::map<std::string, KernelChannels> mapping;
   each(json, place, faults, [&](const std::string& key, const Json& value, const std::string& at) {
     const auto [output, input] = read_pair<int>(value, at);
-    const KernelChannels channels{onnx_axis(key, output, at), onnx_axis(key, input, at)};
+    const KernelChannels channels = onnx_axes(key, {output, input}, at);
     for (const std::string& type : onnx_types(key)) mapping[type] = channels;
   });
   return mapping;
