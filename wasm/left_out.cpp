@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The light engine has this in the place of training, of all that needs gradients, of the search for bits, of .tflite
-// files, of models with operators of com.microsoft, of files in integer operators, and of variants.
+// files, of models with operators of com.microsoft or ai.onnx.ml or with sequences of tensors, of files in integer
+// operators, and of variants.
 // Nobody asks it for them, because needs_whole() (bindings.cpp) is asked first and variants() loads the whole one; a
 // model that cannot be opened without them is opened again by the whole one (Pool.opened()).
 // The linker takes these definitions, and with them nothing of the rooms that train and of core/engine/tflite.
@@ -8,6 +9,7 @@
 
 #include "core/job/tflite_file.h"
 #include "core/onnx/form_rewriter.h"
+#include "core/onnx/rewrite_forms.h"
 #include "core/ops/families.h"
 #include "core/rounds/rounds.h"
 #include "core/tflite/integer_model.h"
@@ -24,6 +26,11 @@ namespace {
 
 Error left_out() {
   return {ErrorCode::kInternal, "The light engine was asked for what the whole one has."};
+}
+
+void leave_out_if(const Model& model, bool (*is_left_out)(const Node&)) {
+  const auto& nodes = model.graph.nodes();
+  if (std::any_of(nodes.begin(), nodes.end(), is_left_out)) throw left_out();
 }
 
 }  // namespace
@@ -85,6 +92,15 @@ void onnx::rewrite_microsoft_operators(Model& model) {
   const auto& imports = model.opset_imports;
   if (std::any_of(imports.begin(), imports.end(), [](const auto& one) { return one.domain == "com.microsoft"; }))
     throw left_out();
+}
+
+void onnx::rewrite_sequences(Model& model) {
+  leave_out_if(model,
+               [](const Node& node) { return node.is("SplitToSequence") || node.op_type.starts_with("Sequence"); });
+}
+
+void onnx::rewrite_ml_operators(Model& model) {
+  leave_out_if(model, [](const Node& node) { return node.domain == "ai.onnx.ml"; });
 }
 
 std::vector<ops::Op> ops::biased_gelu_ops() {
