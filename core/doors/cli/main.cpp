@@ -16,7 +16,7 @@
 #include "core/base/names.h"
 #include "core/cli/command.h"
 #include "core/cli/files.h"
-#include "core/cli/large_pages.h"
+#include "core/cli/heap.h"
 #include "core/cli/print.h"
 #include "core/cli/progress_line.h"
 #include "core/job/job.h"
@@ -221,6 +221,6 @@ int run(int argc, char** argv) {
 }  // namespace tersor::cli
 
 int main(int argc, char** argv) {
-  tersor::cli::use_large_pages();
+  tersor::cli::keep_freed_memory();
   return tersor::cli::run(argc, argv);
 }
