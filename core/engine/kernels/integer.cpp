@@ -159,6 +159,35 @@ void MultiplyIntegerRows(const IntegerPanels& weights, const IntegerRows& rows, 
   ByPanels(weights, all, rows.count, [&](const IntegerTile& call, int64_t count) { OnePanel(weights, call, count); });
 }
 
+void SaturatePairs(std::span<const PairPlace> places, std::span<const WeightPair> pairs, const PairRows& of,
+                   int32_t* HWY_RESTRICT changes, int32_t* HWY_RESTRICT marks) {
+  const hn::CappedTag<int32_t, kPairRows> d;
+  const auto low = hn::Set(d, -32768), high = hn::Set(d, 32767);
+  HWY_ALIGN int32_t x0[kPairRows], x1[kPairRows];
+  size_t at = 0;
+  for (const PairPlace& place : places) {
+    const int64_t first = of.places[place.first], second = of.places[place.first + 1];
+    int32_t most = 0;
+    for (size_t r = 0; r < kPairRows; ++r) {
+      x0[r] = of.rows[r][first] + of.zero_point;
+      x1[r] = of.rows[r][second] + of.zero_point;
+      most = HWY_MAX(most, HWY_MAX(x0[r], x1[r]));
+    }
+    for (; at < place.end && pairs[at].least <= most; ++at) {
+      const WeightPair& pair = pairs[at];
+      const auto w0 = hn::Set(d, int32_t{pair.w0}), w1 = hn::Set(d, int32_t{pair.w1});
+      const size_t to = static_cast<size_t>(pair.column) * kPairRows;
+      for (size_t r = 0; r < kPairRows; r += hn::Lanes(d)) {
+        const auto exact = hn::Add(hn::Mul(hn::Load(d, x0 + r), w0), hn::Mul(hn::Load(d, x1 + r), w1));
+        const auto change = hn::Sub(hn::Min(hn::Max(exact, low), high), exact);
+        hn::StoreU(hn::Add(hn::LoadU(d, changes + to + r), change), d, changes + to + r);
+        hn::StoreU(hn::Or(hn::LoadU(d, marks + to + r), change), d, marks + to + r);
+      }
+    }
+    at = place.end;
+  }
+}
+
 HWY_INLINE int32_t DepthwiseSum(const DepthwiseWindows& windows, const int16_t* x, const int16_t* HWY_RESTRICT pairs,
                                 int64_t channels, const int32_t* bias, int64_t c) {
   uint32_t sum = bias == nullptr ? 0 : static_cast<uint32_t>(bias[c]);
@@ -269,6 +298,7 @@ HWY_AFTER_NAMESPACE();
 namespace tersor::kernels {
 
 HWY_EXPORT(MultiplyIntegerRows);
+HWY_EXPORT(SaturatePairs);
 HWY_EXPORT(SumDepthwise);
 HWY_EXPORT(Requantize);
 
@@ -294,6 +324,11 @@ IntegerPanels::IntegerPanels(int64_t columns, int64_t taps, int64_t depth, const
 void multiply_integer_rows(const IntegerPanels& weights, const IntegerRows& rows, const int32_t* bias, int32_t* out,
                            int64_t out_step) {
   HWY_DYNAMIC_DISPATCH(MultiplyIntegerRows)(weights, rows, bias, out, out_step);
+}
+
+void saturate_pairs(std::span<const PairPlace> places, std::span<const WeightPair> pairs, const PairRows& rows,
+                    int32_t* changes, int32_t* marks) {
+  HWY_DYNAMIC_DISPATCH(SaturatePairs)(places, pairs, rows, changes, marks);
 }
 
 std::vector<int16_t> pair_depthwise(const int16_t* weights, int64_t taps, int64_t channels) {

@@ -47,6 +47,30 @@ struct IntegerRows {
 void multiply_integer_rows(const IntegerPanels& weights, const IntegerRows& rows, const int32_t* bias, int32_t* out,
                            int64_t out_step);
 
+/// Two weights of a column whose products with two codes may add to more than 16 bits hold.
+struct WeightPair {
+  int32_t column;
+  int16_t w0, w1;
+  int32_t least;  // where both codes are below it, the sum fits
+};
+/// The pairs of all columns that meet the same two numbers of a row.
+struct PairPlace {
+  size_t first;   // of the two
+  int32_t least;  // of all these pairs
+  size_t end;     // of them among all; those whose sums soonest do not fit stand first
+};
+/// So many rows at once: code k of row r is rows[r][places[k]] + zero_point.
+constexpr size_t kPairRows = 8;
+struct PairRows {
+  const int16_t* const* rows;
+  const int64_t* places;
+  int32_t zero_point;
+};
+/// changes[column * kPairRows + r]: plus what saturation at 16 bits changes in the sums of the pairs; marks, likewise:
+/// other than 0 where it changes one.
+void saturate_pairs(std::span<const PairPlace> places, std::span<const WeightPair> pairs, const PairRows& rows,
+                    int32_t* changes, int32_t* marks);
+
 /// Weights of a depthwise window for sum_depthwise(): taps in pairs, each [channels][2], an odd one paired with zeros.
 std::vector<int16_t> pair_depthwise(const int16_t* weights, int64_t taps, int64_t channels);
 

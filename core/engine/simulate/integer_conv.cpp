@@ -204,19 +204,17 @@ int64_t IntegerConv::saturate(const Windows& windows, int64_t first, int32_t zer
   std::vector<int64_t> offsets, places;
   const auto count = static_cast<int64_t>(sums.size()) / g.out_channels;
   int64_t saturated = 0;
-  for (int64_t p = 0, line = 0; p < count; ++p) {
-    if (p == line) {
-      line += windows.in_line(first + p, count - p);
-      windows.place_taps(first + p, offsets);
-      places.clear();
-      for (const int64_t offset : offsets)
-        for (int64_t c = 0; c < channels; ++c) places.push_back(offset + c);
-    }
+  for (int64_t p = 0, in_line = 0; p < count; p += in_line) {
+    in_line = windows.in_line(first + p, count - p);
+    windows.place_taps(first + p, offsets);
+    places.clear();
+    for (const int64_t offset : offsets)
+      for (int64_t c = 0; c < channels; ++c) places.push_back(offset + c);
     for (size_t k = 0; k < saturation_.size(); ++k) {
       const auto group = static_cast<int64_t>(k);
       saturated += saturation_[k].apply(
-          windows.window(first + p) + group * channels, places, zero_point,
-          pairs_ == Pairs::kSaturating ? sums.data() + p * g.out_channels + group * outputs : nullptr);
+          {windows.window(first + p) + group * channels, in_line, windows.step(), places.data(), zero_point},
+          pairs_ == Pairs::kSaturating ? sums.data() + p * g.out_channels + group * outputs : nullptr, g.out_channels);
     }
   }
   return saturated;

@@ -37,11 +37,8 @@ int64_t IntegerMatrix::multiply(const int16_t* x, int64_t count, bool is_signed,
   if (saturation_.empty() || is_signed) return 0;
   std::vector<int64_t> places(static_cast<size_t>(rows_));
   std::iota(places.begin(), places.end(), int64_t{0});
-  int64_t saturated = 0;
-  for (int64_t r = 0; r < count; ++r)
-    saturated += saturation_.apply(x + r * rows_, places, zero_point,
-                                   pairs_ == Pairs::kSaturating ? sums + r * columns : nullptr);
-  return saturated;
+  return saturation_.apply({x, count, rows_, places.data(), zero_point}, pairs_ == Pairs::kSaturating ? sums : nullptr,
+                           columns);
 }
 
 }  // namespace tersor::simulate

@@ -18,33 +18,31 @@ PairSaturation::PairSaturation(std::span<const int8_t> weights, size_t rows)
     }
     if (pairs_.size() == begin) continue;
     std::sort(pairs_.begin() + static_cast<std::ptrdiff_t>(begin), pairs_.end(),
-              [](const Pair& a, const Pair& b) { return a.least < b.least; });
+              [](const kernels::WeightPair& a, const kernels::WeightPair& b) { return a.least < b.least; });
     places_.push_back({k, pairs_[begin].least, pairs_.size()});
   }
 }
 
-int64_t PairSaturation::apply(const int16_t* x, std::span<const int64_t> places, int32_t zero_point,
-                              int32_t* sums) const {
-  std::vector<bool> is_saturated;
+int64_t PairSaturation::apply(const Rows& rows, int32_t* sums, int64_t sums_step) const {
+  if (pairs_.empty()) return 0;
+  constexpr auto kRows = static_cast<int64_t>(kernels::kPairRows);
+  std::vector<int32_t> changes(columns_ * kernels::kPairRows), marks(changes.size());
   int64_t saturated = 0;
-  size_t at = 0;
-  for (const Place& place : places_) {
-    const int32_t x0 = x[places[place.first]] + zero_point, x1 = x[places[place.first + 1]] + zero_point;
-    const int32_t most = std::max(x0, x1);
-    if (most >= place.least) {
-      for (; at < place.end && pairs_[at].least <= most; ++at) {
-        const Pair& pair = pairs_[at];
-        const int32_t exact = x0 * pair.w0 + x1 * pair.w1, kept = std::clamp(exact, -32768, 32767);
-        if (kept == exact) continue;
-        const auto column = static_cast<size_t>(pair.column);
-        is_saturated.resize(columns_);
-        if (!is_saturated[column]) is_saturated[column] = true, ++saturated;
+  for (int64_t first = 0; first < rows.count; first += kRows) {
+    const int64_t count = std::min(kRows, rows.count - first);
+    const int16_t* pointers[kRows];
+    for (int64_t r = 0; r < kRows; ++r) pointers[r] = rows.x + (first + std::min(r, count - 1)) * rows.x_step;
+    kernels::saturate_pairs(places_, pairs_, {pointers, rows.places, rows.zero_point}, changes.data(), marks.data());
+    for (size_t column = 0; column < columns_; ++column)
+      for (int64_t r = 0; r < count; ++r) {
+        const size_t at = column * kernels::kPairRows + static_cast<size_t>(r);
+        saturated += marks[at] != 0;
         if (sums == nullptr) continue;
-        int32_t& sum = sums[column];
-        sum = static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(kept - exact));
+        int32_t& sum = sums[(first + r) * sums_step + static_cast<int64_t>(column)];
+        sum = static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(changes[at]));
       }
-    }
-    at = place.end;
+    std::fill(changes.begin(), changes.end(), 0);
+    std::fill(marks.begin(), marks.end(), 0);
   }
   return saturated;
 }

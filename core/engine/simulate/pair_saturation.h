@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "core/kernels/integer.h"
+
 namespace tersor::simulate {
 
 /// What becomes of pairs that do not fit into 16 bits.
@@ -27,25 +29,21 @@ class PairSaturation {
   /// No pair of weights can saturate.
   bool empty() const { return pairs_.empty(); }
 
-  /// In how many columns a pair saturates. Corrects sums[c] for every column; null: counts alone. Number k of the row
-  /// is x[places[k]] + zero_point, the raw uint8 code.
-  int64_t apply(const int16_t* x, std::span<const int64_t> places, int32_t zero_point, int32_t* sums) const;
+  /// `count` rows, each `x_step` numbers after the one before: number k of a row is x[places[k]] + zero_point, the raw
+  /// uint8 code.
+  struct Rows {
+    const int16_t* x;
+    int64_t count, x_step;
+    const int64_t* places;
+    int32_t zero_point;
+  };
+  /// In how many sums a pair saturates. Corrects sums[r * sums_step + c] for row r and column c; null: counts alone.
+  int64_t apply(const Rows& rows, int32_t* sums, int64_t sums_step) const;
 
  private:
-  struct Pair {
-    int32_t column;
-    int16_t w0, w1;
-    int32_t least;  // where both numbers are below it, their products' sum fits
-  };
-  /// The pairs of all columns that meet the same two numbers of a row.
-  struct Place {
-    size_t first;   // of the two
-    int32_t least;  // of all these pairs
-    size_t end;     // of them among all
-  };
   size_t columns_ = 0;
-  std::vector<Pair> pairs_;  // of a place those first whose sums soonest do not fit
-  std::vector<Place> places_;
+  std::vector<kernels::WeightPair> pairs_;
+  std::vector<kernels::PairPlace> places_;
 };
 
 }  // namespace tersor::simulate
