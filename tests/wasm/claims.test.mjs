@@ -7,12 +7,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import * as tersor from '../../wasm/dist/index.js';
 import { claims } from '../../web/src/documents/claims.ts';
+import { withCelu } from '../../web/src/documents/shown.ts';
 import { sharedFolder } from '../zoo/samples.mjs';
 
-let bench, engine, model;
+let bench, engine, models;
 beforeAll(async () => {
   engine = await tersor.Tersor.create({ workers: 1 });
-  model = await engine.open(readFileSync(path.resolve(import.meta.dirname, '../../web/public/demo/model.onnx')));
+  const demo = readFileSync(path.resolve(import.meta.dirname, '../../web/public/demo/model.onnx'));
+  models = [await engine.open(demo), await engine.open(withCelu(demo))];
   const samples = Array.from({ length: 24 }, (_, k) => ({
     image: Float32Array.from({ length: 3 * 48 * 48 }, (_, i) => 3 * Math.sin(0.37 * i * (k + 1)) ** 3),
   }));
@@ -20,10 +22,10 @@ beforeAll(async () => {
   bench = {
     tersor,
     whole: () => Promise.resolve(engine),
-    quantize(options, key = JSON.stringify(options)) {
+    quantize(options, { celu = false, key = JSON.stringify([options, celu]) } = {}) {
       if (!known.has(key)) {
         const few = options.config?.gradient_ptq_config ? samples : samples.slice(0, 4);
-        known.set(key, model.quantize({ samples: few, ...options }));
+        known.set(key, models[Number(celu)].quantize({ samples: few, ...options }));
       }
       return known.get(key);
     },

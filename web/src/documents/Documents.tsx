@@ -12,7 +12,7 @@ import { comparePaths } from '../job/intake';
 import { problemOf } from '../job/problem';
 import { engine, type Engine } from '../job/state';
 import { claims } from './claims';
-import type { Bench, Claim } from './shown';
+import { withCelu, type Bench, type Claim } from './shown';
 
 const calibrated = 8;
 /** What training takes at least, and some that it holds aside. */
@@ -27,10 +27,15 @@ async function benchOf(core: Engine): Promise<Bench> {
   let whole: Promise<Engine> | null = null;
   const answers = new Map<string, ReturnType<Bench['quantize']>>();
   const trainer = () => (whole ??= light ? tersor.Tersor.create({ workers: 0 }) : Promise.resolve(core));
+  const opened = async (trains: boolean, celu: boolean) => {
+    if (!trains && !celu) return open;
+    const taken = trains ? await trainer() : core;
+    return taken.open(celu ? withCelu(new Uint8Array(await model.arrayBuffer())) : model);
+  };
   return {
     tersor,
     whole: trainer,
-    quantize(options, key = JSON.stringify(options)) {
+    quantize(options, { celu = false, key = JSON.stringify([options, celu]) } = {}) {
       const known = answers.get(key);
       if (known) return known;
       const trains = (options.config?.gradient_ptq_config ?? null) !== null;
@@ -40,11 +45,7 @@ async function benchOf(core: Engine): Promise<Bench> {
         selection: { part: 'calibration', count: trains ? trainedOn : calibrated },
         ...options,
       } as Parameters<typeof open.quantize>[0];
-      const made = trains
-        ? trainer()
-            .then((core) => core.open(model))
-            .then((other) => other.quantize(given))
-        : open.quantize(given);
+      const made = opened(trains, celu).then((network) => network.quantize(given));
       answers.set(key, made);
       made.catch(() => answers.delete(key));
       return made;

@@ -87,7 +87,7 @@ known(
 );
 known(
   'If we don’t want to quantize a layer (e.g. Reshape), we can add it to the no_no_quantization_ops list:',
-  { no_quantization_ops: ['Reshape', 'Add'] },
+  { activation_ops: ['ReLU'], no_quantization_ops: ['Reshape', 'Add'] },
   { ...document, activation_ops: ['ReLU', 'Add'] },
 );
 known(

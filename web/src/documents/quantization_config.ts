@@ -2,15 +2,20 @@
 
 import type * as Package from 'tersor';
 
-import { claimsOf, compared, quick } from './shown';
+import { claimsOf, compared, quick, type Asked } from './shown';
 
 const { claims, shows, tells } = claimsOf('quantization_config');
 export { claims };
 
 const documented = { preset: 'requirements' } as const;
 
-function settings(sentence: string, change: Package.QuantizationConfig, base: Package.QuantizationConfig = {}): void {
-  shows(sentence, { ...documented, config: base }, { ...documented, config: { ...base, ...change } });
+function settings(
+  sentence: string,
+  change: Package.QuantizationConfig,
+  base: Package.QuantizationConfig = {},
+  asked?: Asked,
+): void {
+  shows(sentence, { ...documented, config: base }, { ...documented, config: { ...base, ...change } }, undefined, asked);
 }
 
 const example = {
@@ -37,7 +42,7 @@ settings(
 );
 tells('The QuantizationConfig instanse can then be passed to keras_post_training_quantization()', (bench) => {
   const passed = new bench.tersor.QuantizationConfig(example);
-  return compared(bench, { config: quick }, { config: { ...passed, ...quick } });
+  return compared(bench, { platform: 'any', config: quick }, { platform: 'any', config: { ...passed, ...quick } });
 });
 settings(
   'Enum to select a method for quantization threshold selection:',
@@ -105,19 +110,24 @@ settings('enable_weights_quantization (bool) – Whether to quantize the model w
 settings('enable_activation_quantization (bool) – Whether to quantize the model activations or not.', {
   enable_activation_quantization: false,
 });
+const shifting = { shift_negative_ratio: 0.9 };
 settings(
   'shift_negative_activation_correction (bool) – Whether to use shifting negative activation correction or not.',
   { shift_negative_activation_correction: true },
+  shifting,
+  { celu: true },
 );
 settings(
   'shift_negative_ratio (float) – Value for the ratio between the minimal negative value of a non-linearity output to its activation threshold, which above it - shifting negative activation should occur if enabled.',
   { shift_negative_ratio: 0.01 },
-  { shift_negative_activation_correction: true },
+  { ...shifting, shift_negative_activation_correction: true },
+  { celu: true },
 );
 settings(
   'shift_negative_threshold_recalculation (bool) – Whether or not to recompute the threshold after shifting negative activation.',
   { shift_negative_threshold_recalculation: true },
-  { shift_negative_activation_correction: true },
+  { ...shifting, shift_negative_activation_correction: true },
+  { celu: true },
 );
 settings('activation_channel_equalization (bool) – Whether to use activation channel equalization correction or not.', {
   activation_channel_equalization: true,

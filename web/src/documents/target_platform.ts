@@ -2,7 +2,7 @@
 
 import type { QuantizeOptions } from 'tersor';
 
-import { claimsOf, quick, refuse, type Json, type Reads } from './shown';
+import { claimsOf, quick, refuse, withoutMetadata, type Json, type Reads } from './shown';
 
 const { claims, shows, tells } = claimsOf('target_platform');
 export { claims };
@@ -236,11 +236,11 @@ offers(
   hardware(
     options(operator()),
     [
-      { name: 'Add', qc_options: options(four) },
+      { name: 'Conv', qc_options: options(four) },
       { name: 'ReLU', qc_options: null },
     ],
     {
-      fusing_patterns: [{ operator_groups_list: [['Add'], ['ReLU']] }],
+      fusing_patterns: [{ operator_groups_list: [['Conv'], ['ReLU']] }],
     },
   ),
 );
@@ -253,6 +253,7 @@ offers(
   'add_metadata (bool) – Whether to add metadata to the model or not.',
   eight,
   hardware(options(operator()), [], { add_metadata: true }),
+  ({ model }) => `${model.length - withoutMetadata(model).length} bytes of metadata`,
 );
 offers(
   'name (str) – Name of the model.',
@@ -291,12 +292,12 @@ const fused = (...groups: readonly (readonly string[])[]) =>
 offers(
   'Fusing defines a list of operators that should be combined and treated as a single operator, hence no quantization is applied between them.',
   fused(),
-  fused(['Add'], ['ReLU', 'ReLU6']),
+  fused(['Conv'], ['Add']),
 );
 offers(
   'operator_groups_list (List[Union[OperatorsSet, OperatorSetConcat]]) – A list of operator groups, each being either an OperatorSetConcat or an OperatorsSet.',
   fused(),
-  fused(['Add'], ['ReLU']),
+  fused(['Conv'], ['Add']),
 );
 offers(
   'name (str) – The name for the Fusing instance.',
@@ -322,13 +323,13 @@ tells('If not provided, it’s generated from the operator groups’ names.', as
 });
 offers(
   'Concatenate a list of operator sets to treat them similarly in different places (like fusing). Group a list of operation sets.',
-  fused(['Add'], ['ReLU']),
-  fused(['Add', 'Conv'], ['ReLU', 'ReLU6']),
+  fused(['Conv'], ['Add']),
+  fused(['ReLU6', 'Conv'], ['Add', 'Conv']),
 );
 offers(
   '*opsets (OperatorsSet) – List of operator sets to group.',
-  fused(['Add'], ['ReLU']),
-  fused(['Conv', 'Add'], ['ReLU', 'ReLU6']),
+  fused(['Conv'], ['Add']),
+  fused(['ReLU6', 'Conv'], ['Add', 'Conv']),
 );
 const set = (name: string, config: Json | null, layers: readonly unknown[]): Json =>
   fullyConnected(config && options(config), name, { layers });
