@@ -103,7 +103,11 @@ settings('weights_bias_correction (bool) – Whether to use weights bias correct
 settings('weights_per_channel_threshold (bool) – Whether to quantize the weights per-channel or not (per-tensor).', {
   weights_per_channel_threshold: false,
 });
-settings('input_scaling (bool) – Whether to use input scaling or not.', { input_scaling: true });
+settings(
+  'input_scaling (bool) – Whether to use input scaling or not.',
+  { input_scaling: true },
+  { activation_quantization_method: 'SYMMETRIC' },
+);
 settings('enable_weights_quantization (bool) – Whether to quantize the model weights or not.', {
   enable_weights_quantization: false,
 });
