@@ -19,7 +19,6 @@ namespace nb = nanobind;
 namespace {
 
 using trainable::QuantizerMark;
-using trainable::TrainableQuantizerWeightsConfig;
 using trainable::Variable;
 
 /// Let go with the GIL, wherever that happens.
@@ -43,8 +42,8 @@ nb::list bytes_of_variables(const std::deque<Variable>& variables) {
 
 class PythonQuantizer : public trainable::BaseTrainableQuantizer {
  public:
-  PythonQuantizer(std::shared_ptr<const QuantizerMark> mark, const TrainableQuantizerWeightsConfig& config, bool freeze,
-                  const nb::object& make)
+  template <class Config>
+  PythonQuantizer(std::shared_ptr<const QuantizerMark> mark, const Config& config, bool freeze, const nb::object& make)
       : BaseTrainableQuantizer(*mark, config, freeze), own_mark_(std::move(mark)) {
     adapter_ = held(make(to_text(tersor::to_json(config), false)));
   }
@@ -113,10 +112,11 @@ trainable::TrainableQuantizerClass class_of(const nb::handle& given) {
   return {shared.get(),
           [shared, factory = held(make)](const trainable::TrainableQuantizerConfig& config,
                                          bool freeze) -> trainable::TrainableQuantizerClass::Ptr {
-            trainable::check_target(*shared, trainable::QuantizationTarget::kWeights);
             const nb::gil_scoped_acquire locked;
-            return std::make_unique<PythonQuantizer>(shared, std::get<TrainableQuantizerWeightsConfig>(config), freeze,
-                                                     *factory);
+            const auto made = [&](const auto& one) {
+              return std::make_unique<PythonQuantizer>(shared, one, freeze, *factory);
+            };
+            return std::visit(made, config);
           }};
 }
 

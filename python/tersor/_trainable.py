@@ -14,7 +14,7 @@ from ._error import Error
 from ._overrides import Layer, LayerWeight
 from .mct.trainable_infrastructure import (
     BaseTrainableQuantizer,
-    QuantizationTarget,
+    TrainableQuantizerActivationConfig,
     TrainableQuantizerWeightsConfig,
     Variable,
 )
@@ -23,17 +23,20 @@ OwnClass = tuple[str, str, list[str], str, Callable[[str], "Adapter"]]
 
 
 class Adapter:
-    """One quantizer, whose values and variables come and go as bytes of float32. The core holds the variables."""
+    """One quantizer, whose values and variables come and go as bytes of float32. The core holds the variables. A weight has
+    its shape; of an activation the values come one after another, as many as there are."""
 
     def __init__(self, kind: type, config: str) -> None:
         given = json.loads(config)
-        params = given["weights_quantization_params"]
-        given["weights_quantization_params"] = {name: value for name, value in params.items() if value is not None}
-        self.quantizer = kind(TrainableQuantizerWeightsConfig.from_config(given))
+        self.of_weights = "weights_quantization_params" in given
+        params = "weights_quantization_params" if self.of_weights else "activation_quantization_params"
+        given[params] = {name: value for name, value in given[params].items() if value is not None}
+        described = TrainableQuantizerWeightsConfig if self.of_weights else TrainableQuantizerActivationConfig
+        self.quantizer = kind(described.from_config(given))
         self.shape: tuple[int, ...] = ()
 
     def _array(self, data: bytes) -> numpy.ndarray:
-        return numpy.frombuffer(data, "float32").reshape(self.shape)
+        return numpy.frombuffer(data, "float32").reshape(self.shape if self.of_weights else (-1,))
 
     def _bytes(self, value: Any, shape: tuple[int, ...], what: str) -> bytes:
         array = numpy.asarray(value, "float32")
@@ -52,7 +55,8 @@ class Adapter:
     def initialize(self, values: bytes, shape: list[int], name: str) -> list[tuple[str, str, bool, bytes]]:
         self.shape = tuple(shape)
         self.quantizer.quantizer_variables = {}
-        layer = Layer(name, "", "linear", 1, [LayerWeight("kernel", self._array(values))])
+        weights = [LayerWeight("kernel", self._array(values))] if self.of_weights else []
+        layer = Layer(name, "", "linear", 1, weights)
         self.quantizer.initialize_quantization(self.shape, name, layer)
         return [
             (label, plain(one.group), one.trainable, one.value.tobytes())
@@ -61,13 +65,15 @@ class Adapter:
 
     def call(self, values: bytes, variables: list[bytes], training: bool) -> bytes:
         self._take(variables)
-        return self._bytes(self.quantizer(self._array(values), training), self.shape, "__call__")
+        given = self._array(values)
+        return self._bytes(self.quantizer(given, training), given.shape, "__call__")
 
     def gradient(self, values: bytes, by_output: bytes, variables: list[bytes]) -> tuple[bytes, list[bytes]]:
         own = self._take(variables)
-        by_input = self.quantizer.gradient(self._array(values), self._array(by_output))
+        given = self._array(values)
+        by_input = self.quantizer.gradient(given, self._array(by_output))
         return (
-            self._bytes(by_input, self.shape, "gradient"),
+            self._bytes(by_input, given.shape, "gradient"),
             [self._bytes(one.gradient, one.value.shape, "gradient") for one in own],
         )
 
@@ -111,8 +117,5 @@ def _described(kind: type) -> OwnClass:
     if target is None or not methods or identifier is None:
         hint = "@mark_quantizer(quantization_target=..., quantization_method=[...], identifier=...)"
         raise Error("invalid_config", f"{kind.__name__} is not marked with what it is for.", kind.__name__, hint)
-    if plain(target) != QuantizationTarget.Weights.value:
-        message = f"{kind.__name__} is of activations, and a training takes quantizers of one's own for weights."
-        raise Error("invalid_config", message, "trainable_quantizer")
     words = [str(plain(one)) for one in methods]
     return kind.__name__, str(plain(target)), words, str(plain(identifier)), lambda config: Adapter(kind, config)

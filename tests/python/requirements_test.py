@@ -44,6 +44,7 @@ from tersor.mct.trainable_infrastructure import (
     TrainableQuantizerCandidateConfig,
     TrainableQuantizerWeightsConfig,
     VariableGroup,
+    ActivationSymmetricInferableQuantizer,
     WeightsSymmetricInferableQuantizer,
     mark_quantizer,
 )
@@ -563,6 +564,38 @@ class Values(unittest.TestCase):
         self.assertEqual(again.bytes, made.bytes)
         with self.assertRaisesRegex(tersor.Error, '"Clip"'):
             tersor.quantize(MODEL, samples, **follow)
+
+        @mark_quantizer(QuantizationTarget.Activation, [QuantizationMethod.SYMMETRIC], identifier="ceiling")
+        class Ceiling(BasePytorchTrainableQuantizer):
+            """Where an activation is clipped is learned from what lies above."""
+
+            def initialize_quantization(self, tensor_shape, name, layer):
+                given = self.quantization_config
+                self.params, self.bits = given.activation_quantization_params, given.activation_n_bits
+                self.add_quantizer_variable(THRESHOLD, self.params[THRESHOLD], VariableGroup.QPARAMS)
+                seen.add(name)
+
+            def __call__(self, inputs, training):
+                top = 2 ** (self.bits - self.params[SIGNED])
+                scale = self.get_quantizer_variable(THRESHOLD).value / top
+                return numpy.clip(numpy.rint(inputs / scale), -top * self.params[SIGNED], top - 1) * scale
+
+            def gradient(self, inputs, by_output):
+                threshold = self.get_quantizer_variable(THRESHOLD)
+                above = inputs > threshold.value
+                threshold.gradient += (by_output * above).sum()
+                return numpy.where(above | (inputs < -threshold.value * self.params[SIGNED]), 0, by_output)
+
+            def convert2inferable(self):
+                threshold = self.get_quantizer_variable(THRESHOLD).value
+                return ActivationSymmetricInferableQuantizer(self.bits, threshold, bool(self.params[SIGNED]))
+
+        ranges = {**given, "weights_n_bits": 8, "activation_n_bits": 3, "activation_quantization_method": "SYMMETRIC"}
+        ranges |= {"activation_error_method": "NOCLIPPING", "overrides": [{"type": "Conv", "trainable_quantizer": Ceiling}]}
+        ranges["gradient_ptq_config"] = {"train_rounding": False, "train_bias": False, "train_scales": False}
+        made = tersor.tune(MODEL, samples, **ranges)
+        self.assertTrue(made.report["training"]["taken"], made.report["training"])
+        self.assertEqual(tersor.tune(MODEL, samples, threads=1, **ranges).bytes, made.bytes)
 
         class Broken(Clip):
             def __call__(self, inputs, training):

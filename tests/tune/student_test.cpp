@@ -49,16 +49,22 @@ Model deep_net() {
 struct Made {
   std::shared_ptr<const Job> job;
   Draft draft;
+  tune::HeldActivations held;
   tune::Student student;
   std::vector<Tensor> inputs;  // sample 3, trained inputs where they start, and factors
 
-  Made(const Model& model, const Shape& shape) {
+  static std::shared_ptr<const Job> job_for(const Model& model) {
     config::QuantizationConfig config = test::plain_config();
     config.holdout = false;
     config.weights_n_bits = 4;
-    job = test::job_of(model, "any", config);
-    draft = tersor::draft(*job, test::statistics_of(*job, 16));
-    student = tune::make_student(draft.model, draft.plan, {.train_ranges = true}, {shape});
+    return test::job_of(model, "any", config);
+  }
+
+  Made(const Model& model, const Shape& shape)
+      : job(job_for(model)),
+        draft(tersor::draft(*job, test::statistics_of(*job, 16))),
+        held(draft.model.graph, draft.plan, {}, nullptr),
+        student(tune::make_student(draft.model, draft.plan, {.train_ranges = true}, held, {shape})) {
     inputs = test::sample(*job, 3);
     for (const tune::TrainedInput& one : student.trained) inputs.push_back(one.start);
     inputs.push_back(Tensor::of<float>(Shape{1}, {1.0f}));

@@ -88,6 +88,42 @@ class LearnedClip : public trainable::BaseTrainableQuantizer {
   quant::EvenSteps steps_;
 };
 
+/// Where an activation is clipped is learned, as a threshold; what lies above teaches it.
+class LearnedCeiling : public trainable::BaseTrainableQuantizer {
+ public:
+  static inline const trainable::QuantizerMark kMark{
+      "LearnedCeiling", trainable::QuantizationTarget::kActivation, {quant::QuantizationMethod::kSymmetric}, "CEILING"};
+  explicit LearnedCeiling(trainable::TrainableQuantizerActivationConfig config)
+      : BaseTrainableQuantizer(kMark, config) {}
+
+ protected:
+  void initialize(std::span<const float>, const Shape&) override {
+    const auto& start = settings().params.threshold->values;
+    threshold_ = &add_variable("threshold", trainable::VariableGroup::QPARAMS, {start.begin(), start.end()}, true);
+  }
+  void quantize(std::span<const float> x, std::span<float> y, bool) override { to_inferable()->call(x, y); }
+  void differentiate(std::span<const float> x, std::span<const float> by_y, std::span<float> by_x) override {
+    const float least = *settings().params.is_signed ? -threshold_->value[0] : 0;
+    double sum = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const bool is_above = x[i] > threshold_->value[0];
+      if (is_above) sum += static_cast<double>(by_y[i]);
+      if (!by_x.empty()) by_x[i] = is_above || x[i] < least ? 0 : by_y[i];
+    }
+    threshold_->gradient[0] += static_cast<float>(sum);
+  }
+  std::unique_ptr<trainable::InferableQuantizer> to_inferable() const override {
+    trainable::InferableQuantizerArguments arguments;
+    arguments.num_bits = settings().n_bits;
+    arguments.threshold = {threshold_->value[0]};
+    arguments.is_signed = *settings().params.is_signed;
+    return std::make_unique<trainable::ActivationSymmetricInferableQuantizer>(arguments);
+  }
+
+ private:
+  trainable::Variable* threshold_ = nullptr;
+};
+
 struct Trained {
   std::shared_ptr<const Job> job;
   calibrate::Statistics statistics;
@@ -97,6 +133,7 @@ struct Trained {
 Trained ready(const config::QuantizationConfig& config, const char* overrides = "[]") {
   const auto classes = std::make_shared<trainable::TrainableQuantizers>();
   classes->add<LearnedClip>();
+  classes->add<LearnedCeiling>();
   Settings settings{tpc::get_target_platform_capabilities("any"), config,
                     config::parse_overrides(overrides, "overrides")};
   settings.trainable_quantizers = classes;
@@ -470,9 +507,57 @@ TEST_CASE("trainable quantizers of one's own train the weights of chosen layers,
         Contains("another training"));
   }
   CHECK_THROWS_WITH(ready(config, chosen("LearnedClap").c_str()), Contains("\"LearnedClip\""));
-  CHECK_THROWS_WITH(ready(config, chosen("LSQActivationQATQuantizer").c_str()), Contains("Activation"));
   config.gradient_ptq_config.reset();
   CHECK_THROWS_WITH(ready(config, chosen("LearnedClip").c_str()), Contains("nothing is trained"));
+}
+
+TEST_CASE("trainable quantizers of one's own train the activations of chosen layers, alone or beside their weights") {
+  config::QuantizationConfig config = training(config::RoundingType::kSte);
+  config.gradient_ptq_config->train_rounding = config.gradient_ptq_config->train_bias = false;
+  config.gradient_ptq_config->learning_rate_ranges = 0.004;
+  config.weights_n_bits = 8;
+  config.activation_n_bits = 3;
+  config.activation_quantization_method = quant::QuantizationMethod::kSymmetric;
+  config.activation_threshold_method = quant::ThresholdSelectionMethod::kNoClipping;
+  const std::string weights = R"({"type": "Conv", "trainable_quantizer": "LearnedClip"})";
+  for (const std::string name : {"LearnedCeiling", "LSQActivationQATQuantizer"}) {
+    const std::string of_output = R"({"type": "Conv", "trainable_quantizer": ")" + name + R"("})";
+    for (const std::string& overrides : {"[" + of_output + "]", "[" + of_output + ", " + weights + "]"}) {
+      CAPTURE(overrides);
+      Trained made = ready(config, overrides.c_str());
+      const calibrate::TunedModel tuned = train(made);
+      CAPTURE(tuned.tuning.before_db, tuned.tuning.after_db);
+      CHECK(tuned.tuning.after_db > tuned.tuning.before_db);
+      CHECK(train(made, 3) == tuned);
+      // of the three Convs, two of which end in a Relu
+      REQUIRE(tuned.tuning.activations.size() == 3);
+      CHECK(tuned.weights.size() == (overrides.find("LearnedClip") == std::string::npos ? 0 : 3));
+      keep_tuned(tuned, made.draft, made.statistics);
+      const QuantizeResult result = quantize(*made.job, made.statistics);
+      const Graph& graph = result.draft.model.graph;
+      const Draft before = ready(config).draft;
+      size_t moved = 0;
+      for (const calibrate::TunedActivation& one : tuned.tuning.activations) {
+        const ptq::ActivationPlan* const found = result.plan.find(*graph.find(one.name));
+        REQUIRE(found != nullptr);
+        CHECK(found->params.scale[0] == one.scale);
+        moved += one.scale != before.plan.find(*graph.find(one.name))->params.scale[0] ? 1 : 0;
+      }
+      CHECK(moved > 0);
+      const Trained again = ready(config, overrides.c_str());
+      const auto begun = tuner_of(*again.job, again.draft, again.statistics),
+                 rest = tuner_of(*again.job, again.draft, again.statistics);
+      auto runners = runners_of(*begun, 1), others = runners_of(*rest, 2);
+      while (begun->progress().step < 20) run_round(*begun, runners, *again.job);
+      const ByteBuffer state = begun->checkpoint();
+      rest->restore(std::span(state.data(), state.size()));
+      while (!rest->done()) run_round(*rest, others, *again.job);
+      CHECK(rest->result() == tuned);
+    }
+  }
+  const Trained none = ready(config, R"([{"type": "Conv", "trainable_quantizer": "LearnedCeiling"},
+                                         {"type": "Conv", "config": {"enable_activation_quantization": false}}])");
+  CHECK_THROWS_WITH(train(none), Contains("is not quantized") && Contains("LearnedCeiling"));
 }
 
 }  // namespace tuner_test

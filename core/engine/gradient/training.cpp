@@ -104,14 +104,16 @@ class FakeQuantizeGradient : public Quantizing {
   }
 };
 
-void fake_quantize(Backward& b) {
+/// By x and by its parameters; the gradient's inputs are x, dy and what else the quantizer has.
+void quantizer(Backward& b) {
   const Node& node = b.node();
-  const bool by_scale = b.wants(1);
-  const std::vector<ValueId> made =
-      b.emit_many("FakeQuantizeGradient", {node.inputs[0], b.by_output(), node.inputs[1], node.inputs[2]},
-                  by_scale ? 2 : 1, node.attributes, kGradientDomain);
+  const bool by_parameters = b.wants(1);
+  std::vector<ValueId> inputs = node.inputs;
+  inputs.insert(inputs.begin() + 1, b.by_output());
+  const std::vector<ValueId> made = b.emit_many(node.op_type + "Gradient", std::move(inputs), by_parameters ? 2 : 1,
+                                                node.attributes, kGradientDomain);
   if (b.wants(0)) b.give(0, made[0]);
-  if (by_scale) b.give(1, made[1]);
+  if (by_parameters) b.give(1, made[1]);
 }
 
 /// SquaredError(a, b, factors, so_far), of the attribute `index` among the factors: dL by a of
@@ -215,7 +217,9 @@ class StopGradient : public ops::AnyLayoutKernel {
 }  // namespace
 
 Family training_family() {
-  return {{{kGradientDomain, "FakeQuantize", fake_quantize}, {kGradientDomain, "StopGradient", nullptr}},
+  return {{{kGradientDomain, "FakeQuantize", quantizer},
+           {kGradientDomain, "Held", quantizer},  // whose kernels who trains has: core/tune/held_activations.h
+           {kGradientDomain, "StopGradient", nullptr}},
           {kernel_record<FakeQuantize>("FakeQuantize"), kernel_record<FakeQuantizeGradient>("FakeQuantizeGradient"),
            kernel_record<SquaredError>("SquaredError"), kernel_record<CrossEntropy>("CrossEntropy"),
            kernel_record<StopGradient>("StopGradient")}};

@@ -31,6 +31,7 @@
 #include "core/passes/passes.h"
 #include "core/run/ports.h"
 #include "core/sweep/round_weights.h"
+#include "core/tune/own_quantizer.h"
 
 namespace tersor {
 
@@ -231,11 +232,36 @@ void keep_outcomes(const Job& job, const ptq::Sweep& sweep, std::vector<ptq::Swe
 
 namespace {
 
-/// By node the class that trains its weight, where overrides name one.
-std::map<NodeId, std::string> own_quantizers(const Draft& draft) {
-  std::map<NodeId, std::string> own;
+/// Classes that overrides name for what they train: a node's weight, or its output.
+struct OwnQuantizers {
+  std::map<NodeId, std::string> of_weights;
+  std::map<ValueId, std::string> of_activations;
+};
+
+/// The first quantized value after the node that it alone leads to: its layer's output.
+ValueId layer_output(const Draft& draft, const Uses& uses, NodeId node) {
+  const Graph& graph = draft.model.graph;
+  const ValueId own = graph.find(node)->outputs.at(0);
+  for (ValueId value = own;;) {
+    if (draft.plan.find(value) != nullptr) return value;
+    const auto readers = uses.reader_indices(value);
+    if (readers.size() != 1 || graph.nodes()[readers[0]].outputs.size() != 1) return own;
+    value = graph.nodes()[readers[0]].outputs[0];
+  }
+}
+
+OwnQuantizers own_quantizers(const Job& job, const Draft& draft) {
+  OwnQuantizers own;
+  const Uses uses(draft.model.graph);
   for (const framework::NodeAttachment& one : draft.attachment.nodes)
-    if (!one.trainable_quantizer.empty()) own[one.node] = one.trainable_quantizer;
+    for (const std::string& name : one.trainable_quantizers) {
+      const auto found =
+          tune::own_class(job.settings.trainable_quantizers.get(), name, "overrides.trainable_quantizer");
+      if (found.mark->quantization_target == trainable::QuantizationTarget::kWeights)
+        own.of_weights[one.node] = name;
+      else
+        own.of_activations[layer_output(draft, uses, one.node)] = name;
+    }
   return own;
 }
 
@@ -245,7 +271,9 @@ std::string tuning_key(const Job& job, const Draft& draft, const std::string& la
   config->most_steps.reset();
   std::string text = draft.digest + "\n" + to_text(tersor::to_json(*config), false);
   if (config->label_weight > 0) text += "\n" + labels;
-  for (const auto& [node, name] : own_quantizers(draft)) text += "\n" + std::to_string(node.index) + " " + name;
+  const OwnQuantizers own = own_quantizers(job, draft);
+  for (const auto& [node, name] : own.of_weights) text += "\n" + std::to_string(node.index) + " " + name;
+  for (const auto& [value, name] : own.of_activations) text += "\nvalue " + std::to_string(value.index) + " " + name;
   return sha256_hex(std::as_bytes(std::span(text)));
 }
 
@@ -321,10 +349,12 @@ std::unique_ptr<tune::Tuner> tuner_of(const Job& job, const Draft& draft, const 
                 "config.gradient_ptq_config.label_weight",
                 "Give labels (--labels, class folders), or set label_weight to 0.");
   const ptq::QuantizationPlan plan = corrected_plan(job, draft, statistics.measured);
+  OwnQuantizers own = own_quantizers(job, draft);
   return std::make_unique<tune::Tuner>(tune::Problem{
       draft.model, plan, *config, tuning_key(job, draft, digest), std::move(digest), input_shapes_of(job, statistics),
       statistics.samples.size(), labels.size() == statistics.samples.size() ? labels : std::vector<int64_t>(),
-      tune::Problem::kMemory, own_quantizers(draft), job.settings.trainable_quantizers.get()});
+      tune::Problem::kMemory, std::move(own.of_weights), std::move(own.of_activations),
+      job.settings.trainable_quantizers.get()});
 }
 
 std::shared_ptr<const Job> with_training(const std::shared_ptr<const Job>& job, const calibrate::TunedModel& tuned) {

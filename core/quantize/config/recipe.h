@@ -15,13 +15,14 @@ namespace tersor::config {
 /// A setting for some nodes only. If several selectors are given (name, type, filter), all must match. For each field,
 /// an override by name wins over one by filter, which wins over one by type; among equals the later wins.
 struct Override {
-  std::string name;                      // the node's name, or a pattern with * and ?; empty: not by name
-  std::string type;                      // the operator type, such as "Conv"; empty: not by type
-  std::string filter;                    // JSON text of a layer filter; empty: none
-  std::string config;                    // JSON text of an object of QuantizationConfig fields
-  std::string quantize_config = {};      // JSON text of {"class_name", "config"} of a QuantizeConfig; empty: none
-  std::string trainable_quantizer = {};  // name of the class that trains the weights; empty: the built-in training
-  bool annotate = false;                 // if any override annotates, nodes that no override annotates stay float
+  std::string name;                  // the node's name, or a pattern with * and ?; empty: not by name
+  std::string type;                  // the operator type, such as "Conv"; empty: not by type
+  std::string filter;                // JSON text of a layer filter; empty: none
+  std::string config;                // JSON text of an object of QuantizationConfig fields
+  std::string quantize_config = {};  // JSON text of {"class_name", "config"} of a QuantizeConfig; empty: none
+  std::string trainable_quantizer =
+      {};                 // name of the class that trains the weights or the output; empty: the built-in training
+  bool annotate = false;  // if any override annotates, nodes that no override annotates stay float
   bool operator==(const Override&) const = default;
 };
 

@@ -100,7 +100,7 @@ class Attacher {
     attached.base = base;
     attached.kernel_quantizer = settings.kernel_quantizer;
     attached.output_quantizers = settings.output_quantizers;
-    attached.trainable_quantizer = settings.trainable_quantizer;
+    attached.trainable_quantizers = settings.trainable_quantizers;
     const auto says = [&](const char* field) { return settings.set_at.count(field) != 0; };
     const bool of_both = says("min_threshold") || says("l_p_value");
     if (of_both || says(kThresholds) || says("z_threshold") || says("percentile"))

@@ -67,7 +67,7 @@ struct NodeAttachment {
   /// How a QuantizeConfig has the ranges chosen; none: by the configuration.
   std::optional<LayerQuantizer> kernel_quantizer;
   std::vector<LayerQuantizer> output_quantizers;  // NodeRequest::outputs
-  std::string trainable_quantizer;                // NodeSettings::trainable_quantizer
+  std::vector<std::string> trainable_quantizers;  // NodeSettings::trainable_quantizers
   /// How ranges are looked for, where overrides say; none: as the configuration says.
   std::optional<quant::Criterion> activation_criterion = {}, weights_criterion = {};
   /// Sentences: why the output or the kernel is not quantized. Empty when both are, or fused.

@@ -181,7 +181,7 @@ NodeSettings Overrides::settings_of(const Graph& graph, const Node& node, const 
       for (const std::string& field : settings.open_fields) settings.key += " " + field + " open";
     }
     if (!entry.given.trainable_quantizer.empty() && matches(entry, graph, node))
-      settings.trainable_quantizer = entry.given.trainable_quantizer;
+      settings.trainable_quantizers.push_back(entry.given.trainable_quantizer);
     if (!entry.given.config.empty() && matches(entry, graph, node))
       apply(parse_json(entry.given.config, entry.place + ".config"), entry, entry.place + ".config");
   }

@@ -35,7 +35,7 @@ struct NodeSettings {
   /// How a QuantizeConfig has the ranges chosen; none: by the configuration.
   std::optional<LayerQuantizer> kernel_quantizer;
   std::vector<LayerQuantizer> output_quantizers;  // NodeRequest::outputs
-  std::string trainable_quantizer;                // class that trains the kernel; empty: the built-in training
+  std::vector<std::string> trainable_quantizers;  // classes that train kernel or output; of one target the last counts
 };
 
 /// What the QuantizeConfigs of the overrides ask of the nodes of a graph: by override, then by node.

@@ -248,6 +248,10 @@ void ActivationQuantizationHolder::gradient(std::span<const float> inputs, std::
     std::copy(by_output.begin(), by_output.end(), by_input.begin());
 }
 
+double ActivationQuantizationHolder::regularize(double beta, double factor) {
+  return quantizer_ == nullptr ? 0 : quantizer_->regularize(beta, factor);
+}
+
 std::vector<Variable*> ActivationQuantizationHolder::get_trainable_variables(VariableGroup group) {
   if (quantization_bypass_ || quantizer_ == nullptr) return {};
   return quantizer_->get_trainable_variables(group);

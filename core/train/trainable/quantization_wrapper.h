@@ -90,6 +90,8 @@ class ActivationQuantizationHolder {
   void call(std::span<const float> inputs, std::span<float> outputs, bool training);
   /// Error kInvalidArgument once converted.
   void gradient(std::span<const float> inputs, std::span<const float> by_output, std::span<float> by_input);
+  /// As the quantizer's; 0 once converted.
+  double regularize(double beta, double factor);
   std::vector<Variable*> get_trainable_variables(VariableGroup group);
 
   void convert_to_inferable_quantizers();

@@ -7,9 +7,7 @@ namespace tersor::tune {
 trainable::TrainableQuantizerClass own_class(const trainable::TrainableQuantizers* classes, const std::string& name,
                                              const std::string& place) {
   const trainable::TrainableQuantizers known;
-  trainable::TrainableQuantizerClass found = (classes != nullptr ? *classes : known).named(name, place);
-  trainable::check_target(*found.mark, trainable::QuantizationTarget::kWeights);
-  return found;
+  return (classes != nullptr ? *classes : known).named(name, place);
 }
 
 }  // namespace tersor::tune

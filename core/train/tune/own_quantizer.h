@@ -17,8 +17,7 @@
 
 namespace tersor::tune {
 
-/// The class of that name, of quantizers of weights; null: among those that come with Tersor. Error kInvalidConfig
-/// where there is none, or where it is one of activations.
+/// The class of that name; null: among those that come with Tersor. Error kInvalidConfig where there is none.
 trainable::TrainableQuantizerClass own_class(const trainable::TrainableQuantizers* classes, const std::string& name,
                                              const std::string& place);
 

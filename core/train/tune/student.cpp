@@ -29,6 +29,11 @@ Tensor floats(const std::vector<double>& values, Shape shape) {
   return passes::from_doubles(values, std::move(shape));
 }
 
+Tensor state_of(const HeldActivation& held) {
+  const std::vector<float> state = held.start();
+  return Tensor::of<float>(Shape{static_cast<int64_t>(state.size())}, state);
+}
+
 ValueId add_input(Graph& graph, const std::string& stem, const Shape& shape) {
   const ValueId id = graph.add_unique_value(stem, DType::kFloat32);
   std::vector<Dim> dims;
@@ -73,8 +78,9 @@ std::string why_frozen(const ptq::KernelPlan& kernel, bool has_own) {
 
 class Maker {
  public:
-  Maker(const Model& model, const ptq::QuantizationPlan& plan, const StudentOptions& options)
-      : from_(model.graph), plan_(plan), options_(options) {
+  Maker(const Model& model, const ptq::QuantizationPlan& plan, const StudentOptions& options,
+        const HeldActivations& held)
+      : from_(model.graph), plan_(plan), options_(options), held_(held) {
     student_.model = model;
     student_.inputs = from_.inputs.size();
     student_.model.opset_imports.push_back({std::string(gradient::kGradientDomain), 1});
@@ -142,12 +148,15 @@ class Maker {
       const auto& scales = activation.params.scale;
       Tensor scale = Tensor::of<float>(Shape{static_cast<int64_t>(scales.size())}, scales);
       const bool trains = options_.train_ranges && scales.size() == 1 && !activation.is_fixed && !activation.table;
-      const auto known = by_group.find(activation.tensor.group);
+      const size_t group = activation.tensor.group;
+      const std::string& name = from_.name_of(activation.tensor.value);
+      const auto known = by_group.find(group);
       if (known != by_group.end())
         scales_.push_back(known->second);
+      else if (const auto held = held_.index_of(group))
+        scales_.push_back(by_group[group] = add(TrainedInput::Kind::kHeld, *held, name, state_of(held_.at(*held))));
       else if (trains)
-        scales_.push_back(by_group[activation.tensor.group] = add(
-                              TrainedInput::Kind::kScale, k, from_.name_of(activation.tensor.value), std::move(scale)));
+        scales_.push_back(by_group[group] = add(TrainedInput::Kind::kScale, k, name, std::move(scale)));
       else
         scales_.push_back(graph().add_initializer("tune_scale", std::move(scale)));
     }
@@ -167,11 +176,17 @@ class Maker {
     if (found == nullptr || found->table) return;
     const quant::QuantizationParams& params = found->params;
     Node node;
-    node.op_type = "FakeQuantize";
     node.domain = gradient::kGradientDomain;
-    node.attributes["low"] = int64_t{params.grid.q_min() - params.zero_point[0]};
-    node.attributes["high"] = int64_t{params.grid.q_max() - params.zero_point[0]};
-    node.inputs = {made, scales_[static_cast<size_t>(found - plan_.activations.data())], fraction_};
+    node.inputs = {made, scales_[static_cast<size_t>(found - plan_.activations.data())]};
+    if (const auto held = held_.index_of(found->tensor.group)) {
+      node.op_type = "Held";
+      node.attributes["index"] = static_cast<int64_t>(*held);
+    } else {
+      node.op_type = "FakeQuantize";
+      node.attributes["low"] = int64_t{params.grid.q_min() - params.zero_point[0]};
+      node.attributes["high"] = int64_t{params.grid.q_max() - params.zero_point[0]};
+      node.inputs.push_back(fraction_);
+    }
     node.outputs = {graph().add_unique_value("student")};
     quantized_[value] = {node.outputs[0], found->tensor.integer_made};
     graph().append(std::move(node));
@@ -297,7 +312,7 @@ class Maker {
     for (const TrainedInput& one : student_.trained)
       if (one.kind == TrainedInput::Kind::kWeight) wanted.push_back(made_.at(plan_.kernels[one.index].node).outputs[0]);
     const gradient::Gradients found = gradient::add_gradients(
-        student_.model, seeds_, wanted, gradient::ranks_of(student_.model, gradient::operators(), all));
+        student_.model, seeds_, wanted, gradient::ranks_of(student_.model, held_.operators(), all));
     for (const gradient::Frozen& node : found.frozen) {
       const size_t place = student_.places[node.index];  // the student's own nodes have neither names nor places
       student_.frozen.push_back("Gradients do not pass " + place_of(from_.nodes()[place], place) + ": " + node.reason);
@@ -334,6 +349,7 @@ class Maker {
   const Graph& from_;
   const ptq::QuantizationPlan& plan_;
   StudentOptions options_;
+  const HeldActivations& held_;
   Student student_;
   ValueId fraction_;
   std::map<NodeId, ValueId> weights_, biases_;  // by kernel
@@ -351,8 +367,8 @@ class Maker {
 }  // namespace
 
 Student make_student(const Model& model, const ptq::QuantizationPlan& plan, const StudentOptions& options,
-                     const std::vector<Shape>& shapes) {
-  Student student = Maker(model, plan, options).make(shapes);
+                     const HeldActivations& held, const std::vector<Shape>& shapes) {
+  Student student = Maker(model, plan, options, held).make(shapes);
   const auto trains = [](const TrainedInput& one) { return one.gradient.valid(); };
   if (std::none_of(student.trained.begin(), student.trained.end(), trains)) {
     std::string why;

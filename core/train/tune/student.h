@@ -11,13 +11,14 @@
 #include "core/decide/plan.h"
 #include "core/gradient/add_gradients.h"
 #include "core/graph/graph.h"
+#include "core/tune/held_activations.h"
 
 namespace tersor::tune {
 
 /// An input of the graph that training changes, and dL by it.
 struct TrainedInput {
-  enum class Kind { kWeight, kBias, kScale } kind = Kind::kWeight;
-  size_t index = 0;  // of the plan's kernel, or of the first of the activations that share the scale
+  enum class Kind { kWeight, kBias, kScale, kHeld } kind = Kind::kWeight;
+  size_t index = 0;  // of the plan's kernel, of the first of the activations that share the scale, or of the quantizer
   std::string name;  // of the weight, of the kernel's output, or of the activation's tensor
   Tensor start;      // where training starts; of a weight the float one
   ValueId input, gradient;
@@ -59,10 +60,10 @@ struct Student {
   std::vector<std::string> frozen;                   // sentences: what is not trained, and why
 };
 
-/// `shapes`: of a sample's inputs. Error kUnsupportedModel for a model with subgraphs, where nothing can be trained, or
-/// where the first output is nothing that labels could be held against.
+/// `shapes`: of a sample's inputs; `held` outlives the student's programs. Error kUnsupportedModel for a model with
+/// subgraphs, where nothing can be trained, or where the first output is nothing that labels could be held against.
 Student make_student(const Model& model, const ptq::QuantizationPlan& plan, const StudentOptions& options,
-                     const std::vector<Shape>& shapes);
+                     const HeldActivations& held, const std::vector<Shape>& shapes);
 
 /// The teacher alone, with the gradients of (sum of v times output) by each point: inputs are the model's own and then
 /// one v for each float output, of that output's shape.

@@ -78,6 +78,7 @@ Tuner::State::State(const Problem& problem)
       key(problem.key),
       input_shapes(problem.input_shapes),
       labels(problem.labels),
+      holders(problem.model.graph, problem.plan, problem.own_activations, problem.classes),
       student(make_student(problem.model, problem.plan,
                            {.train_weights = config.train_rounding || config.train_scales,
                             .train_bias = config.train_bias,
@@ -85,7 +86,7 @@ Tuner::State::State(const Problem& problem)
                             .block_kernels = config.block_kernels,
                             .has_labels = config.label_weight > 0,
                             .own = nodes_of(problem.own)},
-                           problem.input_shapes)),
+                           holders, problem.input_shapes)),
       teacher(make_teacher(problem.model, problem.plan, problem.input_shapes)) {
   TERSOR_CHECK(labels.size() == problem.samples || (labels.empty() && !has_labels()));
   are_answers = student.has_first && (student.ends_in_answer || !labels.empty());
@@ -162,7 +163,7 @@ void Tuner::State::start(const TrainedInput& one, const Problem& problem) {
   const std::span<const float> values = one.start.data<float>();
   weights.emplace_back();
   values_of.emplace_back(values.begin(), values.end());
-  adam.emplace_back(one.kind == TrainedInput::Kind::kScale ? values.size() : 0);
+  adam.emplace_back(one.kind == TrainedInput::Kind::kBias ? 0 : values.size());
   sgd.emplace_back(one.kind == TrainedInput::Kind::kBias ? values.size() : 0);
   if (one.kind == TrainedInput::Kind::kScale) grids.push_back({one.name, plan.activations[one.index].params});
 }
@@ -252,14 +253,14 @@ void Tuner::State::compile_step() {
   }
   run::ProgramOptions options;
   options.fetched = fetched_in_step(learns_rounding(step));
-  training = run::Program::compile(model, gradient::operators(), options);
+  training = run::Program::compile(model, holders.operators(), options);
 }
 
 std::shared_ptr<const run::Program> Tuner::State::sized_step(bool learns) const {
   run::ProgramOptions options;
   options.will_run = false;
   options.fetched = fetched_in_step(learns);
-  return run::Program::compile(student.model, gradient::operators(), options);
+  return run::Program::compile(student.model, holders.operators(), options);
 }
 
 void Tuner::State::compile() {
@@ -267,11 +268,11 @@ void Tuner::State::compile() {
   run::ProgramOptions options;
   for (const auto& [own, floating] : student.outputs)
     options.fetched.push_back(own), options.fetched.push_back(floating);
-  judging = run::Program::compile(student.model, gradient::operators(), options);
+  judging = run::Program::compile(student.model, holders.operators(), options);
   options.fetched = teacher.values;
   for (const ValueId gradient : teacher.gradients)
     if (gradient.valid()) options.fetched.push_back(gradient);
-  weighing = run::Program::compile(teacher.model, gradient::operators(), options);
+  weighing = run::Program::compile(teacher.model, holders.operators(), options);
   run::ProgramOptions outputs;
   outputs.fetched = teacher.outputs;
   teaching = run::Program::compile(teacher.forward, gradient::operators(), outputs);
@@ -461,6 +462,8 @@ void Tuner::State::move(size_t k, std::span<const float> by) {
       values_of[k][0] = std::max(values_of[k][0], least);
       return;
     }
+    case TrainedInput::Kind::kHeld:
+      return move_held(k, by, left);
     case TrainedInput::Kind::kWeight:
       return move_weight(k, by, left);
   }
@@ -486,6 +489,15 @@ void Tuner::State::move_own(OwnQuantizer& own, std::span<const float> by, double
   const OwnQuantizer::Rates rates{config.learning_rate.value_or(kRateOfWeights) * left,
                                   config.learning_rate.value_or(kRateOfRoundings), rate_of_scales() * left};
   own.step(by, step, rates, trainable::regularizer_beta(step - 1, steps), config.regularization_factor);
+}
+
+void Tuner::State::move_held(size_t k, std::span<const float> by, double left) {
+  const TrainedInput& one = student.trained[k];
+  std::vector<float> all(by.begin(), by.end()), units;
+  for (const float value : one.start.data<float>()) units.push_back(value == 0 ? 1 : std::fabs(value));
+  holders.at(one.index).regularize(values_of[k], trainable::regularizer_beta(step - 1, steps),
+                                   config.regularization_factor, all);
+  adam[k].step(step, rate_of_scales() * left, units, all, values_of[k]);
 }
 
 void Tuner::State::move_weight(size_t k, std::span<const float> by, double left) {
@@ -523,6 +535,9 @@ std::vector<Tensor> Tuner::State::values_now(bool in_training) {
     values.push_back(Tensor::of<float>(
         student.trained[k].start.shape(),
         student.trained[k].kind == TrainedInput::Kind::kWeight ? weight_now(weights[k], in_training) : values_of[k]));
+  // whether a step trains stands at the end of what a held activation is given
+  for (size_t k = 0; k < student.trained.size() && !in_training; ++k)
+    if (student.trained[k].kind == TrainedInput::Kind::kHeld) values[k].mutable_data<float>().back() = 0;
   float fraction = 1;
   if (in_training && config.gradual_activation_quantization)
     fraction = static_cast<float>(trainable::quantized_fraction(step, std::max<int64_t>(steps, 1), {}));
@@ -569,6 +584,11 @@ Best Tuner::State::hard_state() const {
       case TrainedInput::Kind::kScale:
         state.activations.push_back({one.name, now[0], grids[scale++].second.zero_point[0]});
         break;
+      case TrainedInput::Kind::kHeld: {
+        const quant::QuantizationParams params = holders.at(one.index).params(now);
+        state.activations.push_back({one.name, params.scale[0], params.zero_point[0]});
+        break;
+      }
     }
   }
   return state;

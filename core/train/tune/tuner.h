@@ -63,8 +63,10 @@ struct Problem {
   std::vector<int64_t> labels;      // of each of these; above a label_weight of 0 needed, else none will do
   /// Bytes of a runner beyond which activations are computed again by block, in the place of being kept.
   int64_t memory = kMemory;
-  /// By kernel the class that trains its weight in the place of what the configuration says, and where the classes are.
+  /// By kernel the class that trains its weight, and by activation the class that trains its range, in the place of
+  /// what the configuration says; and where the classes are.
   std::map<NodeId, std::string> own = {};
+  std::map<ValueId, std::string> own_activations = {};
   const trainable::TrainableQuantizers* classes = nullptr;  // null: those that come with Tersor
 };
 

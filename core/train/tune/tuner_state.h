@@ -14,6 +14,7 @@
 #include "core/quant/params.h"
 #include "core/run/program.h"
 #include "core/trainable/trainable_quantizers.h"
+#include "core/tune/held_activations.h"
 #include "core/tune/optimizer.h"
 #include "core/tune/own_quantizer.h"
 #include "core/tune/student.h"
@@ -96,12 +97,13 @@ struct Tuner::State {
   std::string key;
   std::vector<Shape> input_shapes;
   std::vector<int64_t> labels;  // by place
+  HeldActivations holders;
   Student student;
   Teacher teacher;
   trainable::TrainableQuantizers quantizers;
   std::vector<size_t> trained_on, held;       // places among the samples
   std::vector<TrainedWeight> weights;         // by trained input; empty where it is none
-  std::vector<std::vector<float>> values_of;  // the same of biases and scales
+  std::vector<std::vector<float>> values_of;  // the same of biases, scales and held activations
   std::vector<Adam> adam;
   std::vector<Sgd> sgd;
   std::vector<std::pair<std::string, quant::QuantizationParams>> grids;  // of trained scales, in their order
@@ -146,6 +148,7 @@ struct Tuner::State {
   std::vector<ValueId> fetched_in_step(bool learns) const;
   std::vector<float> by_factors(size_t k, std::span<const float> by) const;
   void move(size_t k, std::span<const float> by);
+  void move_held(size_t k, std::span<const float> by, double left);
   void move_weight(size_t k, std::span<const float> by, double left);
   void move_own(OwnQuantizer& own, std::span<const float> by, double left);
   std::vector<Tensor> values_now(bool in_training);

@@ -20,6 +20,9 @@ from .._given import json_of_core
 from .target_platform import QuantizationMethod
 
 __all__ = [
+    "ActivationPOTInferableQuantizer",
+    "ActivationSymmetricInferableQuantizer",
+    "ActivationUniformInferableQuantizer",
     "BaseKerasTrainableQuantizer",
     "BasePytorchTrainableQuantizer",
     "BaseTrainableQuantizer",
@@ -213,6 +216,10 @@ BaseKerasTrainableQuantizer = BaseTrainableQuantizer
 BasePytorchTrainableQuantizer = BaseTrainableQuantizer
 
 
+def _single(value: Any) -> list[float]:
+    return numpy.asarray(value, "float64").reshape(-1).tolist()
+
+
 class _WeightsInferableQuantizer(Described):
     def __init__(
         self,
@@ -223,7 +230,7 @@ class _WeightsInferableQuantizer(Described):
         input_rank: Optional[int] = None,
         narrow_range: bool = False,
     ) -> None:
-        self.num_bits, self.threshold = num_bits, numpy.asarray(threshold, "float64").reshape(-1).tolist()
+        self.num_bits, self.threshold = num_bits, _single(threshold)
         self.per_channel, self.channel_axis, self.input_rank = bool(per_channel), channel_axis, input_rank
         self.narrow_range = narrow_range
 
@@ -235,3 +242,21 @@ class WeightsSymmetricInferableQuantizer(_WeightsInferableQuantizer):
 
 class WeightsPOTInferableQuantizer(_WeightsInferableQuantizer):
     """The same, each threshold being a power of two."""
+
+
+class ActivationSymmetricInferableQuantizer(Described):
+    """What a trainable quantizer of an activation becomes: mct_quantizers' class, with its arguments."""
+
+    def __init__(self, num_bits: int, threshold: Any, signed: bool) -> None:
+        self.num_bits, self.threshold, self.signed = num_bits, _single(threshold), bool(signed)
+
+
+class ActivationPOTInferableQuantizer(ActivationSymmetricInferableQuantizer):
+    """The same, the threshold being a power of two."""
+
+
+class ActivationUniformInferableQuantizer(Described):
+    """The same, from a lower to an upper end."""
+
+    def __init__(self, num_bits: int, min_range: Any, max_range: Any) -> None:
+        self.num_bits, self.min_range, self.max_range = num_bits, _single(min_range), _single(max_range)
