@@ -322,7 +322,9 @@ void quantize_model(QuantizeOptions& options) {
     std::erase_if(warnings, [](const Diagnostic& one) { return one.code == onnx::kTrainingMode; });
   if (!options.quiet && !options.json) print_notes(warnings);
   settings.format = format_of(options);
+  const bool trains = training.has_value();
   auto [gathered, data, aim] = gather_data(options, std::move(settings), opened);
+  if (trains) times.end("train");
   if (options.timer) {
     FastestGathered fastest =
         gather_fastest(opened, std::move(gathered), data.get(), options.timer, options.workforce, options.training);
@@ -331,6 +333,7 @@ void quantize_model(QuantizeOptions& options) {
   auto& [job, statistics, decided, passes] = gathered;
   check_recipe(recipe, recipe_of(*job, statistics), !options.settings.platform.empty(), options.anyway);
   QuantizeResult result = quantize(*job, statistics, std::move(decided));
+  times.end("write");
   if (!options.quiet) print_notes(remarks_on(*job, result));
   if (result.tflite && !result.tflite->is_simulated && !options.quiet)
     print_error(

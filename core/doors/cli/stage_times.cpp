@@ -7,17 +7,18 @@ namespace tersor::cli {
 
 ProgressFunction StageTimes::watch(ProgressFunction listener) {
   return [this, listener = std::move(listener)](const Progress& progress) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      const auto now = Clock::now();
-      auto stage =
-          std::find_if(stages_.begin(), stages_.end(), [&](const Stage& one) { return one.name == progress.stage; });
-      if (stage == stages_.end()) stage = stages_.insert(stage, {std::string(progress.stage), 0});
-      stage->seconds += std::chrono::duration<double>(now - last_).count();
-      last_ = now;
-    }
+    end(progress.stage);
     return !listener || listener(progress);
   };
+}
+
+void StageTimes::end(std::string_view name) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto now = Clock::now();
+  auto stage = std::find_if(stages_.begin(), stages_.end(), [&](const Stage& one) { return one.name == name; });
+  if (stage == stages_.end()) stage = stages_.insert(stage, {std::string(name), 0});
+  stage->seconds += std::chrono::duration<double>(now - last_).count();
+  last_ = now;
 }
 
 std::vector<StageTimes::Stage> StageTimes::stages() const {

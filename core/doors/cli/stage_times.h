@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,8 @@ class StageTimes {
 
   /// Passes reports on to `listener`. What was done since the report before belongs to the stage of the next one.
   ProgressFunction watch(ProgressFunction listener);
+  /// What was done since the report before belongs to this stage, of which nobody reports.
+  void end(std::string_view stage);
   /// The stages so far, in the order of their first reports.
   std::vector<Stage> stages() const;
 
