@@ -3,29 +3,33 @@
 // The sentences of the page "The documents", by the package alone: each holds on the demo network, and is the documents'.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import * as tersor from '../../wasm/dist/index.js';
 import { claims } from '../../web/src/documents/claims.ts';
-import { withCelu } from '../../web/src/documents/shown.ts';
+import { calibrated, trainedOn, withCelu } from '../../web/src/documents/shown.ts';
+import { comparePaths } from '../../web/src/job/intake.ts';
 import { sharedFolder } from '../zoo/samples.mjs';
 
-let bench, engine, models;
+let bench, engine;
 beforeAll(async () => {
   engine = await tersor.Tersor.create({ workers: 1 });
-  const demo = readFileSync(path.resolve(import.meta.dirname, '../../web/public/demo/model.onnx'));
-  models = [await engine.open(demo), await engine.open(withCelu(demo))];
-  const samples = Array.from({ length: 24 }, (_, k) => ({
-    image: Float32Array.from({ length: 3 * 48 * 48 }, (_, i) => 3 * Math.sin(0.37 * i * (k + 1)) ** 3),
-  }));
+  const demo = path.resolve(import.meta.dirname, '../../web/public/demo');
+  const file = readFileSync(path.join(demo, 'model.onnx'));
+  const models = [await engine.open(file), await engine.open(withCelu(file))];
+  const { preprocessing } = JSON.parse(readFileSync(path.join(demo, 'demo.json'), 'utf8'));
+  const samples = Object.entries(unzipSync(readFileSync(path.join(demo, 'samples.zip'))))
+    .map(([path, data]) => ({ path, data }))
+    .sort((a, b) => comparePaths(a.path, b.path));
   const known = new Map();
   bench = {
     tersor,
     whole: () => Promise.resolve(engine),
     quantize(options, { celu = false, key = JSON.stringify([options, celu]) } = {}) {
       if (!known.has(key)) {
-        const few = options.config?.gradient_ptq_config ? samples : samples.slice(0, 4);
-        known.set(key, models[Number(celu)].quantize({ samples: few, ...options }));
+        const selection = { part: 'calibration', count: options.config?.gradient_ptq_config ? trainedOn : calibrated };
+        known.set(key, models[Number(celu)].quantize({ samples, preprocessing, selection, ...options }));
       }
       return known.get(key);
     },

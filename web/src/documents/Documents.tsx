@@ -12,11 +12,7 @@ import { comparePaths } from '../job/intake';
 import { problemOf } from '../job/problem';
 import { engine, type Engine } from '../job/state';
 import { claims } from './claims';
-import { withCelu, type Bench, type Claim } from './shown';
-
-const calibrated = 8;
-/** What training takes at least, and some that it holds aside. */
-const trainedOn = 24;
+import { calibrated, trainedOn, withCelu, type Bench, type Claim } from './shown';
 
 async function benchOf(core: Engine): Promise<Bench> {
   const { about, model, samples } = await demoParts();

@@ -6,6 +6,11 @@
 import type { QuantizedResult, QuantizeOptions } from 'tersor';
 import type * as Package from 'tersor';
 
+/** How many of the demo's pictures are taken. */
+export const calibrated = 8;
+/** And where it trains: what training takes at least, and some that it holds aside. */
+export const trainedOn = 24;
+
 export interface Bench {
   readonly tersor: typeof Package;
   /** An engine that has trainable quantizers. */
